@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace_layout.h: the bytes of a votrace trace file (.vtr). Contract between preload/ (writes)
+ * and report/ (reads); docs/trace-format.md tells the same as a story. Any change bumps
+ * TRACE_VERSION.
+ *
+ *     0                 4096                                                  used_bytes   file
+ * end | trace_header .. | chunk | chunk | chunk | ...                         |  zeros     |
+ *
+ * Native byte order (the header's byte_order says which), every struct 8-byte aligned, sizes in
+ * bytes, times in nanoseconds. A chunk is a trace_chunk header and its payload; its `bytes` is
+ * a multiple of 64, and the next chunk starts where it ends. Ids count up from `first`:
+ *
+ *     NODES   payload: trace_node[count]     node ids first .. first+count-1   (capacity; used:
+ * header) SITES   payload: trace_site[count]     site ids, likewise REGIONS payload:
+ * trace_region[count]   region ids, likewise ROWS    payload: trace_row[count]      the
+ * counters of sites first .. first+count-1 in region `owner`; a row never touched is all zero
+ *     MODULE  payload: trace_module, then path bytes
+ *     TEXT    payload: bytes; `first` says what they are (enum trace_text), `count` how many
+ *
+ * The counters live in a shared mapping and are updated in place, so that whatever kills the
+ * process leaves them as they were at that instruction. The stores of one event are ordered so
+ * that the sums hold in between (see docs/trace-format.md, "One event"):
+ *
+ *     1. header.updating becomes odd      4. region totals: live, counts
+ *     2. row.peak, then row.epoch         5. region peak and epoch, one 16-byte store
+ *     3. row.allocated / row.freed,       6. header.updating becomes even
+ *        one 16-byte store each
+ *
+ * What a reader derives, for a region R and a site S of R's space:
+ *
+ *     live(S in the process region) = allocated - freed             (blocks and bytes)
+ *     row of S in R is touched    <=> row.epoch != 0
+ *     live(S) in R, touched         = start + allocated - freed
+ *     live(S) in R, not touched     = start = peak = live(S in the process region); only while
+ * R is open: ending a region writes a row for every live site at_peak(S) in R, touched      =
+ * row.epoch < R.peak_epoch ? live(S) : row.peak
+ *
+ * Invariants, for every region and each space, exact whenever header.updating is even:
+ *
+ *     sum of at_peak(S)          == live_peak          sum of live(S) == live
+ *     sum of at_peak(S)-start(S) == peak_added         live == start + allocated - freed
+ *
+ * With header.updating odd the process died inside one event: the rows are then the truth for
+ * live and counts (a region's own totals may lag by that event), and the peak is what it was or
+ * includes it. Regions with TRACE_REGION_NO_ROWS keep their totals only.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define TRACE_MAGIC          "votrace\n" /* 8 bytes, no terminator */
+#define TRACE_VERSION        1u
+#define TRACE_BYTE_ORDER     0x01020304u
+#define TRACE_HEADER_BYTES   4096u
+#define TRACE_CHUNK_MAGIC    0x4b434856u /* "VHCK" in little endian */
+#define TRACE_CHUNK_ALIGN    64u
+#define TRACE_NO_OWNER       UINT32_MAX /* ROWS chunk that no region uses any more */
+#define TRACE_NAME_BYTES     64
+#define TRACE_BUILD_ID_MAX   20
+#define TRACE_ROWS_PER_CHUNK 32u
+
+/* What a site's bytes are. Mappings are those the program asks for itself, not libc's own. */
+enum trace_space {
+    TRACE_HEAP,     /* malloc family, requested sizes */
+    TRACE_MAP_ANON, /* anonymous mappings, length rounded up to pages */
+    TRACE_MAP_FILE, /* file-backed mappings, likewise */
+    TRACE_SPACES,
+};
+
+enum trace_state {
+    TRACE_STARTING, /* header written, nothing recorded yet */
+    TRACE_RUNNING,  /* still so in a file whose process is gone: killed, or replaced by exec */
+    TRACE_EXITED,   /* exit(), _exit() or return from main was seen; late frees still counted */
+};
+
+enum trace_stacks {
+    TRACE_STACKS_NONE,   /* totals only */
+    TRACE_STACKS_REGION, /* unwind while a marked region is open */
+    TRACE_STACKS_ALL,
+};
+
+enum trace_chunk_kind {
+    TRACE_CHUNK_NODES = 1,
+    TRACE_CHUNK_SITES,
+    TRACE_CHUNK_REGIONS,
+    TRACE_CHUNK_ROWS,
+    TRACE_CHUNK_MODULE,
+    TRACE_CHUNK_TEXT,
+};
+
+enum trace_text {
+    TRACE_TEXT_EXE = 1, /* absolute path of the program */
+    TRACE_TEXT_COMMAND, /* its arguments, each ended by NUL */
+    TRACE_TEXT_CWD,     /* folder it was started in */
+};
+
+/* What could not be seen. All zero means complete. */
+struct trace_completeness {
+    uint64_t events_lost;      /* allocations or frees that were not recorded */
+    uint64_t unknown_frees;    /* frees of blocks never seen allocated */
+    uint64_t table_refused;    /* the kernel refused memory for the table of live blocks */
+    uint64_t file_refused;     /* the trace file could not grow: written at exit, if at all */
+    uint64_t stacks_missing;   /* allocations in a region whose stack could not be taken */
+    uint64_t stacks_other;     /* allocations booked on "other" because a table was full */
+    uint64_t forked_children;  /* fork()ed children, muted: what they allocate is not here */
+    uint64_t unbalanced_ends;  /* votrace_region_end() without a begin */
+    uint64_t regions_dropped;  /* region instances beyond the limit: not measured */
+    uint64_t owned_inexact;    /* owned_* wrong: more than 2^19 regions began */
+    uint64_t settings_ignored; /* VOTRACE_* variables with a value that means nothing */
+    uint64_t reserved[5];
+};
+
+struct trace_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t header_bytes; /* TRACE_HEADER_BYTES */
+    uint32_t byte_order;   /* TRACE_BYTE_ORDER */
+    uint32_t state;        /* enum trace_state */
+    uint64_t updating;     /* odd while one event is being written */
+    uint64_t used_bytes;   /* end of the last chunk */
+    uint32_t pid;
+    uint32_t parent_pid;
+    uint64_t start_realtime_ns; /* since 1970 */
+    uint64_t end_elapsed_ns;    /* since the start; 0 until TRACE_EXITED */
+    uint32_t stacks;            /* enum trace_stacks */
+    uint32_t depth_limit;       /* frames kept of a stack, counted from the allocation */
+    uint32_t node_count;        /* ids in use: 0 .. node_count-1, likewise below */
+    uint32_t site_count;
+    uint32_t region_count;
+    uint32_t stacks_truncated; /* distinct stacks deeper than depth_limit; no fault, but worth
+                                  saying */
+    uint32_t page_bytes;
+    uint32_t reserved32;
+    char program[TRACE_NAME_BYTES]; /* last component of the program's path */
+    char votrace_version[16];
+    struct trace_completeness completeness;
+};
+
+struct trace_chunk {
+    uint32_t magic; /* TRACE_CHUNK_MAGIC */
+    uint32_t kind;  /* enum trace_chunk_kind */
+    uint64_t bytes; /* header and payload, multiple of TRACE_CHUNK_ALIGN */
+    uint64_t first;
+    uint32_t count;
+    uint32_t owner; /* ROWS: region id or TRACE_NO_OWNER; otherwise 0 */
+};
+
+/* A frame below its caller. Node 0 is the root: no frame, its own parent. */
+struct trace_node {
+    uint64_t address; /* return address as unwound: look up address - 1 */
+    uint32_t parent;  /* always smaller than the node's own id; towards main */
+    uint32_t depth;   /* frames up to the root */
+};
+
+/*
+ * A distinct stack for one space. `node` is its innermost frame: the caller of the allocation
+ * function. Sites 0, 1, 2 (one for each space) are "stack not taken", with node 0; sites 3, 4,
+ * 5 are "other", where allocations go when the table of stacks is full.
+ */
+struct trace_site {
+    uint32_t node;
+    uint16_t space; /* enum trace_space */
+    uint16_t flags; /* TRACE_SITE_* */
+};
+
+#define TRACE_SITE_NO_STACK  1u
+#define TRACE_SITE_OTHER     2u
+#define TRACE_SITE_TRUNCATED 4u /* the stack went on beyond depth_limit */
+#define TRACE_FIXED_SITES    6u
+
+/* Two counters that are always stored together, by one instruction. */
+struct trace_pair {
+    _Alignas(16) uint64_t blocks;
+    uint64_t bytes;
+};
+
+struct trace_row {
+    struct trace_pair allocated; /* allocations and their bytes, in this region */
+    struct trace_pair freed; /* frees and their bytes, of blocks of this site, in this region */
+    struct trace_pair start; /* live when the region began */
+    struct trace_pair peak; /* live at the region's peak, if epoch is the region's peak_epoch */
+    uint64_t epoch;         /* 0: not touched since the region began */
+    uint64_t temporary;     /* blocks freed by the very next event of their thread */
+    uint64_t reserved[2];
+};
+
+/* One space's totals in one region instance. */
+struct trace_totals {
+    struct trace_pair start; /* live when the region began */
+    struct trace_pair live;  /* now, or when it ended */
+    struct trace_pair allocated;
+    struct trace_pair freed;
+    struct {
+        _Alignas(16) uint64_t bytes; /* largest live since the region began */
+        uint64_t epoch; /* new peaks so far, from 1; wins over older row snapshots */
+    } peak;
+    uint64_t peak_elapsed_ns; /* reserved: 0 */
+    uint64_t temporary;
+    uint64_t largest_bytes;   /* largest single request */
+    uint64_t failed;          /* calls that returned NULL or MAP_FAILED */
+    uint64_t reallocations;   /* each also counts once as allocated and once as freed */
+    int64_t owned_live_bytes; /* blocks allocated inside the region and not yet freed */
+    int64_t owned_peak_bytes;
+    uint64_t reserved;
+};
+
+struct trace_region {
+    char name[TRACE_NAME_BYTES]; /* NUL-terminated */
+    uint32_t instance;           /* 1-based among the regions of this name */
+    uint32_t parent;       /* region id of the innermost region open at begin; 0 for region 0 */
+    uint32_t open;         /* 1 until it ends; region 0 ("process") never ends */
+    uint32_t flags;        /* TRACE_REGION_* */
+    uint32_t begin_thread; /* kernel thread ids */
+    uint32_t end_thread;
+    uint64_t begin_elapsed_ns; /* since the start of the trace */
+    uint64_t end_elapsed_ns;
+    uint64_t begin_cpu_ns; /* CPU time of the process */
+    uint64_t end_cpu_ns;
+    int64_t combined_start_bytes; /* heap + anonymous mappings */
+    int64_t combined_live_bytes;
+    int64_t combined_peak_bytes;
+    struct trace_totals space[TRACE_SPACES];
+};
+
+#define TRACE_REGION_NO_ROWS                                                                   \
+    1u /* rows given up: only the worst instances of a name keep theirs */
+
+struct trace_module {
+    uint64_t start; /* addresses of the executable mapping: [start, end) */
+    uint64_t end;
+    uint64_t bias;           /* address in the process - address in the ELF file */
+    uint32_t build_id_bytes; /* 0: none */
+    uint32_t path_bytes;     /* follow this struct, no terminator */
+    uint8_t build_id[TRACE_BUILD_ID_MAX];
+    uint32_t generation; /* reserved: 0 */
+};
+
+_Static_assert(sizeof(struct trace_header) <= TRACE_HEADER_BYTES, "header fits its page");
+_Static_assert(sizeof(struct trace_chunk) == 32, "frozen");
+_Static_assert(sizeof(struct trace_node) == 16, "frozen");
+_Static_assert(sizeof(struct trace_site) == 8, "frozen");
+_Static_assert(sizeof(struct trace_row) == 96, "frozen");
+_Static_assert(sizeof(struct trace_totals) == 144, "frozen");
+_Static_assert(sizeof(struct trace_region) == 576, "frozen");
+_Static_assert(sizeof(struct trace_module) == 56, "frozen");
