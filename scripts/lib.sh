@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+#
+# lib.sh: what the scripts of this folder share: messages, and the packages votrace needs.
+# Sourced, never run; `program` is the name in front of every message.
+#
+# What is needed is asked of the machine itself (a command, a pkg-config module, a program that
+# links), not of the package database: a tool that came another way is as good. Only when
+# something is missing is apt asked, so a second run needs no network.
+
+: "${program:?lib.sh is sourced by a script that sets its name}"
+
+say() {
+    printf '%s: %s\n' "$program" "$*" >&2
+}
+
+die() {
+    say "$@"
+    exit 2
+}
+
+# Every need on one line: group, kind, what, Debian and Ubuntu package.
+#   command  one of these commands, joined by |, is in PATH
+#   module   pkg-config knows the module
+#   links    this compiler command links a program
+requirements() {
+    cat <<'EOT'
+build command gcc                       gcc
+build links   gcc                       libc6-dev
+build command meson                     meson
+build command ninja                     ninja-build
+build command pkg-config                pkgconf
+build module  libunwind                 libunwind-dev
+build module  libxml-2.0                libxml2-dev
+build module  sqlite3                   libsqlite3-dev
+build module  zlib                      zlib1g-dev
+build module  libdw                     libdw-dev
+build module  cmocka                    libcmocka-dev
+test  command clang                     clang
+test  links   clang~-fsanitize=fuzzer,address,undefined libclang-rt-dev
+test  command clang-format-14           clang-format-14
+test  command clang-tidy-14|clang-tidy  clang-tidy
+test  command shellcheck                shellcheck
+test  command xmllint                   libxml2-utils
+test  command memusage                  libc-devtools
+test  command python3                   python3
+bench command xmllint                   libxml2-utils
+bench command memusage                  libc-devtools
+bench command heaptrack                 heaptrack
+bench command valgrind                  valgrind
+EOT
+}
+
+# A libFuzzer target, because that is the most any of our programs asks of a linker.
+links() {
+    links_dir=$(mktemp -d) || die "cannot make a temporary folder under ${TMPDIR:-/tmp}"
+    cat >"$links_dir/probe.c" <<'EOT'
+#include <stdlib.h>
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+    return data && size > 1000;
+}
+#if !defined(__has_feature)
+int main(void)
+{
+    return 0;
+}
+#elif !__has_feature(address_sanitizer)
+int main(void)
+{
+    return 0;
+}
+#endif
+EOT
+    links_status=0
+    # Word splitting is wanted: ~ stands for the spaces of the command.
+    # shellcheck disable=SC2046
+    $(printf '%s' "$1" | tr '~' ' ') -o "$links_dir/probe" "$links_dir/probe.c" \
+        >/dev/null 2>&1 || links_status=1
+    rm -rf "$links_dir"
+    return "$links_status"
+}
+
+any_command() {
+    for any_name in $(printf '%s' "$1" | tr '|' ' '); do
+        command -v "$any_name" >/dev/null 2>&1 && return 0
+    done
+    return 1
+}
+
+is_met() {
+    case $1 in
+    command) any_command "$2" ;;
+    module) pkg-config --exists "$2" 2>/dev/null ;;
+    links) links "$2" ;;
+    *) die "lib.sh: unknown kind of need: $1" ;;
+    esac
+}
+
+# Print the packages of the groups $@ whose needs are not met, each once, one a line.
+missing_packages() {
+    requirements | while read -r group kind what package; do
+        case " $* " in
+        *" $group "*) is_met "$kind" "$what" || printf '%s\n' "$package" ;;
+        esac
+    done | awk '!seen[$0]++'
+}
+
+# Succeed if version $1 is at least $2.
+version_at_least() {
+    [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
+}
+
+# The first of the commands $@ that exists.
+first_command() {
+    for first_name in "$@"; do
+        command -v "$first_name" 2>/dev/null && return 0
+    done
+    return 1
+}
+
+# Configure build folder $1 with the meson arguments after it, unless it is configured already.
+# A folder that a broken setup left behind is wiped; ninja itself follows changed meson files.
+configure() {
+    configure_dir=$1
+    shift
+    [ -f "$configure_dir/build.ninja" ] && return 0
+    if [ -d "$configure_dir/meson-private" ]; then
+        rm -rf "$configure_dir" || return 1
+    fi
+    meson setup "$@" "$configure_dir"
+}
