@@ -19,7 +19,8 @@ die() {
     exit 2
 }
 
-# Every need on one line: group, kind, what, Debian and Ubuntu package.
+# Every need on one line: group, kind, what, Debian and Ubuntu package, and `optional` where a
+# script can do without (it then says what it leaves out).
 #   command  one of these commands, joined by |, is in PATH
 #   module   pkg-config knows the module
 #   links    this compiler command links a program
@@ -99,11 +100,20 @@ is_met() {
 }
 
 # Print the packages of the groups $@ whose needs are not met, each once, one a line.
+# With --needed first, without those that are optional.
 missing_packages() {
-    requirements | while read -r group kind what package; do
+    missing_skip=none
+    if [ "$1" = --needed ]; then
+        missing_skip=optional
+        shift
+    fi
+    requirements | while read -r group kind what package optional; do
         case " $* " in
-        *" $group "*) is_met "$kind" "$what" || printf '%s\n' "$package" ;;
+        *" $group "*) ;;
+        *) continue ;;
         esac
+        [ "$optional" = "$missing_skip" ] && continue
+        is_met "$kind" "$what" || printf '%s\n' "$package"
     done | awk '!seen[$0]++'
 }
 
