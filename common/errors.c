@@ -18,7 +18,8 @@ void errors_set_program(const char *name) {
     program_name = name;
 }
 
-static void print_line(const char *place, const char *format, va_list arguments) {
+_printf_(2, 0) static void print_line(const char *place, const char *format,
+                                      va_list arguments) {
     char line[2048];
     vsnprintf(line, sizeof(line), format, arguments);
     for (char *c = line; *c != '\0'; c++)
