@@ -130,14 +130,20 @@ first_command() {
     return 1
 }
 
-# Configure build folder $1 with the meson arguments after it, unless it is configured already.
-# A folder that a broken setup left behind is wiped; ninja itself follows changed meson files.
+# Configure build folder $1 with the meson arguments after it, unless it is so already; ninja
+# itself follows changed meson files. A folder that a broken setup left behind, or that this
+# function configured with other arguments, is made anew; one that a person configured is theirs.
 configure() {
     configure_dir=$1
+    configure_stamp=$1/meson-private/votrace-arguments
     shift
-    [ -f "$configure_dir/build.ninja" ] && return 0
+    configure_wanted="${CC-} $*"
+    if [ -f "$configure_dir/build.ninja" ]; then
+        [ -f "$configure_stamp" ] || return 0
+        [ "$(cat "$configure_stamp")" = "$configure_wanted" ] && return 0
+    fi
     if [ -d "$configure_dir/meson-private" ]; then
         rm -rf "$configure_dir" || return 1
     fi
-    meson setup "$@" "$configure_dir"
+    meson setup "$@" "$configure_dir" && printf '%s\n' "$configure_wanted" >"$configure_stamp"
 }
