@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hooks.c: the interposed functions. Guard, call the real one, tell the recorder. No other
+ * logic.
+ *
+ * While the real function runs, in_real is set: what an allocator calls to do its work (its own
+ * mmap, a calloc built on malloc) is not an event of the program. The state found is put back,
+ * not cleared.
+ */
+#include "real.h"
+#include "recorder.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define EXPORT              __attribute__((visibility("default")))
+#define CALLER()            ((uintptr_t)__builtin_return_address(0))
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* Not found yet, because this is dlsym()'s own allocation, or a libc without the function. */
+#define MISSING(name) UNLIKELY(real.name == NULL && !resolve((void **)(void *)&real.name))
+
+static __attribute__((noinline, cold)) bool resolve(void **place) {
+    real_resolve();
+    recorder_start();
+    return *place != NULL;
+}
+
+static inline bool real_begin(void) {
+    bool nested = recorder_thread.in_real;
+    recorder_thread.in_real = true;
+    return nested;
+}
+
+static inline void real_end(bool nested) {
+    recorder_thread.in_real = nested;
+}
+
+/* Tell what an allocation function returned. */
+static inline void *allocated(void *block, size_t bytes, bool nested, uintptr_t caller) {
+    real_end(nested);
+    if (nested || !recorder_active())
+        return block;
+    if (UNLIKELY(block == NULL))
+        recorder_failed(TRACE_HEAP);
+    else
+        recorder_allocated((uintptr_t)block, bytes, caller);
+    return block;
+}
+
+EXPORT void *malloc(size_t bytes) {
+    if (MISSING(malloc))
+        return real_bootstrap_allocate(bytes, 16);
+    bool nested = real_begin();
+    return allocated(real.malloc(bytes), bytes, nested, CALLER());
+}
+
+EXPORT void *calloc(size_t count, size_t size) {
+    size_t bytes;
+    bool overflow = __builtin_mul_overflow(count, size, &bytes);
+    if (MISSING(calloc)) {
+        if (!overflow)
+            return real_bootstrap_allocate(bytes, 16);
+        errno = ENOMEM;
+        return NULL;
+    }
+    bool nested = real_begin();
+    return allocated(real.calloc(count, size), bytes, nested, CALLER());
+}
+
+EXPORT int posix_memalign(void **ret_block, size_t alignment, size_t bytes) {
+    if (MISSING(posix_memalign))
+        return ENOMEM;
+    bool nested = real_begin();
+    int r = real.posix_memalign(ret_block, alignment, bytes);
+    allocated(r == 0 ? *ret_block : NULL, bytes, nested, CALLER());
+    return r;
+}
+
+EXPORT void *aligned_alloc(size_t alignment, size_t bytes) {
+    if (MISSING(aligned_alloc))
+        return NULL;
+    bool nested = real_begin();
+    return allocated(real.aligned_alloc(alignment, bytes), bytes, nested, CALLER());
+}
+
+EXPORT void *memalign(size_t alignment, size_t bytes) {
+    if (MISSING(memalign))
+        return NULL;
+    bool nested = real_begin();
+    return allocated(real.memalign(alignment, bytes), bytes, nested, CALLER());
+}
+
+EXPORT void *valloc(size_t bytes) {
+    if (MISSING(valloc))
+        return NULL;
+    bool nested = real_begin();
+    return allocated(real.valloc(bytes), bytes, nested, CALLER());
+}
+
+EXPORT void *pvalloc(size_t bytes) {
+    if (MISSING(pvalloc))
+        return NULL;
+    bool nested = real_begin();
+    return allocated(real.pvalloc(bytes), bytes, nested, CALLER());
+}
+
+EXPORT void free(void *block) {
+    if (block == NULL || UNLIKELY(real_bootstrap_owns(block)) || MISSING(free))
+        return;
+    if (!recorder_thread.in_real && recorder_active())
+        recorder_freed((uintptr_t)block);
+    bool nested = real_begin();
+    real.free(block);
+    real_end(nested);
+}
+
+/* A block from before the real functions were known: copy it over. */
+static void *bootstrap_reallocate(void *block, size_t bytes) {
+    size_t old_bytes = real_bootstrap_bytes(block);
+    void *copy = malloc(bytes);
+    if (copy != NULL)
+        memcpy(copy, block, old_bytes < bytes ? old_bytes : bytes);
+    return copy;
+}
+
+/* realloc and reallocarray, once the size is known; @overflow: it is not, the call will fail.
+ */
+static inline void *reallocate(void *block, size_t count, size_t size, bool array,
+                               uintptr_t caller) {
+    size_t bytes;
+    bool overflow = __builtin_mul_overflow(count, size, &bytes);
+    bool nested = real_begin();
+    struct recorder_taken taken;
+    bool told = !nested && recorder_active();
+
+    if (block == NULL || overflow || !told) {
+        void *result =
+            array ? real.reallocarray(block, count, size) : real.realloc(block, bytes);
+        if (block == NULL)
+            return allocated(result, bytes, nested, caller);
+        real_end(nested);
+        if (told)
+            recorder_failed(TRACE_HEAP);
+        return result;
+    }
+    recorder_reallocating((uintptr_t)block, &taken);
+    void *result = array ? real.reallocarray(block, count, size) : real.realloc(block, bytes);
+    real_end(nested);
+    if (result == NULL && bytes > 0)
+        recorder_realloc_failed(&taken);
+    else
+        recorder_reallocated(&taken, (uintptr_t)result, bytes, caller);
+    return result;
+}
+
+EXPORT void *realloc(void *block, size_t bytes) {
+    if (UNLIKELY(block != NULL && real_bootstrap_owns(block)))
+        return bootstrap_reallocate(block, bytes);
+    if (MISSING(realloc))
+        return block == NULL ? real_bootstrap_allocate(bytes, 16) : NULL;
+    return reallocate(block, 1, bytes, false, CALLER());
+}
+
+EXPORT void *reallocarray(void *block, size_t count, size_t size) {
+    if (MISSING(reallocarray))
+        return NULL;
+    if (UNLIKELY(block != NULL && real_bootstrap_owns(block)))
+        return bootstrap_reallocate(block, count * size);
+    return reallocate(block, count, size, true, CALLER());
+}
+
+/* Mappings */
+
+/* Tell what a mapping call returned. What the unwinder maps for itself is not the program's. */
+static inline void *mapped(void *address, size_t bytes, int flags, bool nested,
+                           uintptr_t caller) {
+    real_end(nested);
+    if (nested || recorder_thread.unwinding || !recorder_active())
+        return address;
+    enum trace_space space = flags & MAP_ANONYMOUS ? TRACE_MAP_ANON : TRACE_MAP_FILE;
+    if (address == MAP_FAILED)
+        recorder_failed(space);
+    else
+        recorder_mapped((uintptr_t)address, bytes, space, caller);
+    return address;
+}
+
+EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int fd,
+                  off_t offset) {
+    if (MISSING(mmap))
+        return MAP_FAILED;
+    bool nested = real_begin();
+    return mapped(real.mmap(address, bytes, protection, flags, fd, offset), bytes, flags,
+                  nested, CALLER());
+}
+
+EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int fd,
+                    off64_t offset) {
+    if (MISSING(mmap64))
+        return MAP_FAILED;
+    bool nested = real_begin();
+    return mapped(real.mmap64(address, bytes, protection, flags, fd, offset), bytes, flags,
+                  nested, CALLER());
+}
+
+EXPORT int munmap(void *address, size_t bytes) {
+    if (MISSING(munmap))
+        return -1;
+    struct recorder_unmapped unmapped;
+    bool nested = real_begin();
+    bool told = !nested && !recorder_thread.unwinding && recorder_active();
+    /* What the kernel is bound to refuse is not taken out first. */
+    bool plausible = bytes > 0 && (uintptr_t)address % 4096 == 0;
+    if (told && plausible)
+        recorder_unmapping((uintptr_t)address, bytes, &unmapped);
+    int r = real.munmap(address, bytes);
+    real_end(nested);
+    if (r != 0 && told && plausible)
+        recorder_unmap_failed(&unmapped);
+    return r;
+}
+
+EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int flags, ...) {
+    if (MISSING(mremap))
+        return MAP_FAILED;
+    void *wanted = NULL;
+    if (flags & MREMAP_FIXED) {
+        va_list arguments;
+        va_start(arguments, flags);
+        wanted = va_arg(arguments, void *);
+        va_end(arguments);
+    }
+    struct recorder_unmapped unmapped = {.count = 0};
+    bool nested = real_begin();
+    bool told = !nested && !recorder_thread.unwinding && recorder_active();
+    bool moves = old_bytes > 0 && (uintptr_t)address % 4096 == 0;
+#ifdef MREMAP_DONTUNMAP
+    bool keeps_old = (flags & MREMAP_DONTUNMAP) != 0;
+#else
+    bool keeps_old = false;
+#endif
+    if (told && moves)
+        recorder_unmapping((uintptr_t)address, old_bytes, &unmapped);
+    void *result = real.mremap(address, old_bytes, new_bytes, flags, wanted);
+    real_end(nested);
+    if (!told)
+        return result;
+    if (result == MAP_FAILED || keeps_old)
+        recorder_unmap_failed(&unmapped);
+    if (result != MAP_FAILED && unmapped.count > 0)
+        recorder_mapped((uintptr_t)result, new_bytes, unmapped.pieces[0].space, CALLER());
+    return result;
+}
+
+/* Ends without destructors */
+
+EXPORT void _exit(int status) {
+    recorder_exiting();
+    if (real._exit != NULL)
+        real._exit(status);
+    __builtin_trap();
+}
+
+EXPORT void _Exit(int status) {
+    recorder_exiting();
+    if (real._Exit != NULL)
+        real._Exit(status);
+    __builtin_trap();
+}
+
+/* Load and exit */
+
+static __attribute__((constructor)) void library_loaded(void) {
+    real_resolve();
+    recorder_start();
+    pthread_atfork(recorder_fork_prepare, recorder_fork_parent, recorder_fork_child);
+}
+
+static __attribute__((destructor)) void library_unloaded(void) {
+    recorder_exiting();
+}

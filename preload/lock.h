@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lock.h: the recorder's mutex. A futex, because pthread mutexes may be interposed by others.
+ *
+ * While the process has one thread no atomic instruction is spent on it; a thread that is
+ * created later cannot find the lock half taken, since nothing that runs under it creates
+ * threads.
+ *
+ * Never held while unwinding or calling the real allocator; a signal handler that allocates
+ * while its thread holds it is kept out by thread_state.busy, not by the lock.
+ */
+#pragma once
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/single_threaded.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LOCK_SPINS 100
+
+struct lock {
+    _Atomic unsigned state; /* 0 free, 1 held, 2 held and somebody sleeps */
+};
+
+static inline void lock_wait(struct lock *lock) {
+    int saved_errno = errno;
+    for (int i = 0; i < LOCK_SPINS; i++) {
+        unsigned free_state = 0;
+        if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_weak_explicit(&lock->state, &free_state, 1,
+                                                  memory_order_acquire, memory_order_relaxed))
+            return;
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+    while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
+        syscall(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+    errno = saved_errno;
+}
+
+static inline void lock_wake(struct lock *lock) {
+    int saved_errno = errno;
+    syscall(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    errno = saved_errno;
+}
+
+/* Take the lock. Returns what lock_release() has to be given. */
+static inline bool lock_acquire(struct lock *lock) {
+    if (__libc_single_threaded)
+        return false;
+    unsigned free_state = 0;
+    if (!atomic_compare_exchange_strong_explicit(&lock->state, &free_state, 1,
+                                                 memory_order_acquire, memory_order_relaxed))
+        lock_wait(lock);
+    return true;
+}
+
+static inline void lock_release(struct lock *lock, bool taken) {
+    if (!taken)
+        return;
+    if (atomic_exchange_explicit(&lock->state, 0, memory_order_release) == 2)
+        lock_wake(lock);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mappings.h: the mappings that the program made, by address range.
+ *
+ * Ranges never overlap; unmapping may cut them. Not thread-safe: the recorder's lock guards it.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mapping {
+    uintptr_t start; /* page-aligned: [start, end) */
+    uintptr_t end;
+    uint32_t site;
+    uint32_t birth; /* regions begun when it was mapped */
+    uint32_t space; /* enum trace_space */
+};
+
+struct mappings {
+    struct mapping *entries; /* sorted by start */
+    size_t count;
+    size_t capacity;
+};
+
+/* Returns 0 or -ENOMEM; then nothing changed. @mapping must not overlap an entry. */
+int mappings_insert(struct mappings *mappings, struct mapping mapping);
+
+/*
+ * Take the first entry, or part of one, that overlaps [start, end) out of the table and
+ * describe the part taken in @ret_part. *@ret_pieces_added says how the number of entries
+ * changed: -1 a whole entry went, 0 one end of it, +1 its middle (two pieces remain).
+ *
+ * Returns 1; 0 when nothing overlaps; -ENOMEM when a middle cannot be cut for want of memory.
+ */
+int mappings_cut(struct mappings *mappings, uintptr_t start, uintptr_t end,
+                 struct mapping *ret_part, int *ret_pieces_added);

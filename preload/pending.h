@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pending.h: events of signal handlers that interrupted the recorder, kept until it is free
+ * again.
+ *
+ * Any number of threads may push; one at a time pops, under the recorder's lock.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PENDING_EVENTS 256u
+
+enum pending_kind {
+    PENDING_ALLOCATED,
+    PENDING_FREED,
+    PENDING_MAPPED,
+    PENDING_UNMAPPED,
+};
+
+struct pending_event {
+    enum pending_kind kind;
+    uint32_t space; /* enum trace_space */
+    uintptr_t address;
+    uint64_t bytes;
+    uint32_t site;
+    bool temporary;
+};
+
+struct pending {
+    _Atomic uint32_t
+        pushed; /* events claimed so far; the queue is empty when popped equals it */
+    _Atomic uint32_t popped;
+    struct {
+        _Atomic bool ready;
+        struct pending_event event;
+    } slots[PENDING_EVENTS];
+};
+
+static inline bool pending_any(const struct pending *pending) {
+    return atomic_load_explicit(&pending->pushed, memory_order_relaxed) !=
+           atomic_load_explicit(&pending->popped, memory_order_relaxed);
+}
+
+/* Returns false when the queue is full. */
+static inline bool pending_push(struct pending *pending, struct pending_event event) {
+    uint32_t at = atomic_load_explicit(&pending->pushed, memory_order_relaxed);
+    do {
+        if (at - atomic_load_explicit(&pending->popped, memory_order_acquire) >= PENDING_EVENTS)
+            return false;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &pending->pushed, &at, at + 1, memory_order_acq_rel, memory_order_relaxed));
+    pending->slots[at % PENDING_EVENTS].event = event;
+    atomic_store_explicit(&pending->slots[at % PENDING_EVENTS].ready, true,
+                          memory_order_release);
+    return true;
+}
+
+/* Returns false when there is none, or the oldest is still being written by its thread. */
+static inline bool pending_pop(struct pending *pending, struct pending_event *ret_event) {
+    uint32_t at = atomic_load_explicit(&pending->popped, memory_order_relaxed);
+    if (!atomic_load_explicit(&pending->slots[at % PENDING_EVENTS].ready, memory_order_acquire))
+        return false;
+    *ret_event = pending->slots[at % PENDING_EVENTS].event;
+    atomic_store_explicit(&pending->slots[at % PENDING_EVENTS].ready, false,
+                          memory_order_relaxed);
+    atomic_store_explicit(&pending->popped, at + 1, memory_order_release);
+    return true;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* real.c: dlsym(RTLD_NEXT), and an arena for what it allocates meanwhile. */
+#include "real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#define BOOTSTRAP_BYTES ((size_t)64 << 10)
+
+struct real_functions real;
+
+static struct {
+    _Alignas(4096) unsigned char memory[BOOTSTRAP_BYTES];
+    _Atomic size_t used_bytes;
+} bootstrap;
+
+void real_resolve(void) {
+    static _Atomic bool begun;
+    if (atomic_exchange(&begun, true))
+        return;
+    struct real_functions found;
+#define HOOK(type, name, parameters)                                                           \
+    {                                                                                          \
+        void *symbol = dlsym(RTLD_NEXT, #name);                                                \
+        memcpy(&found.name, &symbol, sizeof(symbol));                                          \
+    }
+    REAL_HOOKS(HOOK)
+#undef HOOK
+    real = found;
+}
+
+void *real_bootstrap_allocate(size_t bytes, size_t alignment) {
+    if (alignment < 16)
+        alignment = 16;
+    size_t used = atomic_load(&bootstrap.used_bytes);
+    size_t start;
+    do {
+        start = (used + alignment - 1) & ~(alignment - 1);
+        if (bytes > BOOTSTRAP_BYTES || start > BOOTSTRAP_BYTES - bytes) {
+            errno = ENOMEM;
+            return NULL;
+        }
+    } while (!atomic_compare_exchange_weak(&bootstrap.used_bytes, &used, start + bytes));
+    return bootstrap.memory + start;
+}
+
+bool real_bootstrap_owns(const void *block) {
+    return (uintptr_t)block - (uintptr_t)bootstrap.memory < BOOTSTRAP_BYTES;
+}
+
+size_t real_bootstrap_bytes(const void *block) {
+    return (size_t)(bootstrap.memory + atomic_load(&bootstrap.used_bytes) -
+                    (const unsigned char *)block);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * real.h: the functions behind the hooks, and memory for the time before they are known.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Every interposed function: HOOK(return type, name, parameters). What is not here is not seen:
+ * strdup, asprintf, getline and C++'s new reach malloc through their libraries' own calls;
+ * libc's mappings for stacks and large blocks are its own and are not made through mmap().
+ */
+#define REAL_HOOKS(HOOK)                                                                       \
+    HOOK(void *, malloc, (size_t))                                                             \
+    HOOK(void *, calloc, (size_t, size_t))                                                     \
+    HOOK(void *, realloc, (void *, size_t))                                                    \
+    HOOK(void *, reallocarray, (void *, size_t, size_t))                                       \
+    HOOK(void, free, (void *))                                                                 \
+    HOOK(int, posix_memalign, (void **, size_t, size_t))                                       \
+    HOOK(void *, aligned_alloc, (size_t, size_t))                                              \
+    HOOK(void *, memalign, (size_t, size_t))                                                   \
+    HOOK(void *, valloc, (size_t))                                                             \
+    HOOK(void *, pvalloc, (size_t))                                                            \
+    HOOK(void *, mmap, (void *, size_t, int, int, int, off_t))                                 \
+    HOOK(void *, mmap64, (void *, size_t, int, int, int, off64_t))                             \
+    HOOK(int, munmap, (void *, size_t))                                                        \
+    HOOK(void *, mremap, (void *, size_t, size_t, int, ...))                                   \
+    HOOK(void, _exit, (int))                                                                   \
+    HOOK(void, _Exit, (int))
+
+struct real_functions {
+#define HOOK(type, name, parameters) type(*name) parameters;
+    REAL_HOOKS(HOOK)
+#undef HOOK
+};
+
+extern struct real_functions real;
+
+/*
+ * Look every function up behind this library. While it goes on, dlsym() may allocate: the hooks
+ * then answer from real_bootstrap_allocate(). Once; later calls do nothing.
+ */
+void real_resolve(void);
+
+/* Zeroed memory, aligned to @alignment (a power of two), never freed; NULL with ENOMEM. */
+void *real_bootstrap_allocate(size_t bytes, size_t alignment);
+
+/* Whether @block came from there: it must not reach the real free(). */
+bool real_bootstrap_owns(const void *block);
+
+/* Bytes of @block that may be copied: a bound, for realloc. */
+size_t real_bootstrap_bytes(const void *block);

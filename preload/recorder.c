@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * recorder.c: the one recorder of the process.
+ *
+ * An allocation becomes: its stack (no lock), the stack's site (no lock if it is known), then
+ * under the lock the block table and the ledger. A signal handler that allocates while its own
+ * thread is in there finds busy set and leaves a note in the queue, which is read before the
+ * lock is let go. The unwinder and the real allocator are never called with the lock held.
+ *
+ * The gate is closed (recording == 0) before the start, when nothing can be recorded, and in
+ * forked children: its page is wiped there by the kernel, so that a child can never write to
+ * its parent's trace, however it was made.
+ */
+#include "recorder.h"
+
+#include "backtrace.h"
+#include "config.h"
+#include "ledger.h"
+#include "lock.h"
+#include "modules.h"
+#include "pending.h"
+#include "settings.h"
+#include "stacktree.h"
+#include "sysmem.h"
+#include "tracefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SMALL_DEPTH_FRAMES 64
+
+enum start_state {
+    START_NOT_YET,
+    START_GOES_ON,
+    START_DONE,
+};
+
+struct recorder {
+    struct lock lock;
+    _Atomic int start_state;
+    _Atomic bool unwinds; /* take stacks: always, or while a marked region is open */
+    struct settings settings;
+    struct tracefile file;
+    struct blocks blocks;
+    struct mappings mappings;
+    struct ledger ledger;
+    struct stacktree stacks;
+    struct modules modules;
+    struct pending pending;
+    _Atomic uint64_t
+        loader_changes; /* objects loaded and unloaded when modules were last noted */
+    uint64_t start_ns;
+    uint64_t page_bytes;
+    bool fork_held; /* recorder_fork_prepare() entered */
+    bool fork_lock_taken;
+};
+
+static struct recorder recorder;
+static struct recorder_gate closed_gate;
+struct recorder_gate *recorder_gate = &closed_gate;
+_Thread_local struct thread_state recorder_thread;
+
+/* Time */
+
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec now = {0};
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static struct ledger_moment this_moment(void) {
+    return (struct ledger_moment){
+        .elapsed_ns = clock_ns(CLOCK_MONOTONIC) - recorder.start_ns,
+        .cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+        .thread = (uint32_t)syscall(SYS_gettid),
+    };
+}
+
+/* Booking, with the lock held */
+
+static struct trace_completeness *completeness(void) {
+    return &recorder.file.header->completeness;
+}
+
+static void book_freed_block(struct block block, bool temporary) {
+    ledger_free(&recorder.ledger, TRACE_HEAP, block.site, 1, block.size_bytes, block.birth,
+                temporary);
+}
+
+static inline void book_allocated(uintptr_t address, uint64_t bytes, uint32_t site) {
+    struct block block = {
+        .size_bytes = bytes,
+        .site = site,
+        .birth = recorder.ledger.begun,
+    };
+    struct block old;
+    bool replaced;
+    int r = blocks_insert(&recorder.blocks, address, block, &old, &replaced);
+    if (__builtin_expect(r < 0, 0)) {
+        completeness()->events_lost++;
+        completeness()->table_refused++;
+        return;
+    }
+    if (__builtin_expect(replaced, 0)) {
+        /* The allocator gives the address out again: its free went by unseen. */
+        completeness()->events_lost++;
+        book_freed_block(old, false);
+    }
+    if (__builtin_expect(!ledger_allocate(&recorder.ledger, TRACE_HEAP, site, 1, bytes), 0))
+        blocks_remove(&recorder.blocks, address, &old);
+}
+
+static inline void book_freed(uintptr_t address, bool temporary) {
+    struct block block;
+    if (__builtin_expect(blocks_remove(&recorder.blocks, address, &block), 1))
+        book_freed_block(block, temporary);
+    else
+        completeness()->unknown_frees++;
+}
+
+/* Take [start, end) out of the mappings and the ledger; remember the pieces as far as they fit.
+ */
+static void book_unmapped(uintptr_t start, uintptr_t end, struct recorder_unmapped *ret) {
+    struct mapping part;
+    int added;
+    int r;
+    ret->count = 0;
+    while ((r = mappings_cut(&recorder.mappings, start, end, &part, &added)) > 0) {
+        if (added > 0)
+            ledger_allocate(&recorder.ledger, part.space, part.site, 1, 0);
+        ledger_free(&recorder.ledger, part.space, part.site, added < 0, part.end - part.start,
+                    part.birth, false);
+        if (ret->count < RECORDER_PIECES)
+            ret->pieces[ret->count++] = part;
+    }
+    if (r < 0)
+        completeness()->events_lost++;
+}
+
+static void book_mapping(struct mapping mapping) {
+    if (!ledger_allocate(&recorder.ledger, mapping.space, mapping.site, 1,
+                         mapping.end - mapping.start))
+        return;
+    if (mappings_insert(&recorder.mappings, mapping) < 0) {
+        completeness()->events_lost++;
+        completeness()->table_refused++;
+    }
+}
+
+static void book_mapped(uintptr_t address, uint64_t bytes, enum trace_space space,
+                        uint32_t site) {
+    struct recorder_unmapped replaced;
+    book_unmapped(address, address + bytes, &replaced);
+    book_mapping((struct mapping){
+        .start = address,
+        .end = address + bytes,
+        .site = site,
+        .birth = recorder.ledger.begun,
+        .space = space,
+    });
+}
+
+static void book_pending(void) {
+    struct pending_event event;
+    struct recorder_unmapped ignored;
+    while (pending_pop(&recorder.pending, &event)) {
+        switch (event.kind) {
+        case PENDING_ALLOCATED:
+            book_allocated(event.address, event.bytes, event.site);
+            break;
+        case PENDING_FREED:
+            book_freed(event.address, event.temporary);
+            break;
+        case PENDING_MAPPED:
+            book_mapped(event.address, event.bytes, event.space, event.site);
+            break;
+        case PENDING_UNMAPPED:
+            book_unmapped(event.address, event.address + event.bytes, &ignored);
+            break;
+        }
+    }
+}
+
+/* Entering and leaving */
+
+static inline bool enter(void) {
+    recorder_thread.busy = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    return lock_acquire(&recorder.lock);
+}
+
+static inline void leave(bool taken) {
+    if (__builtin_expect(pending_any(&recorder.pending), 0))
+        book_pending();
+    lock_release(&recorder.lock, taken);
+    atomic_signal_fence(memory_order_seq_cst);
+    recorder_thread.busy = false;
+}
+
+/* The thread was interrupted inside the recorder: leave a note. */
+static void queue(struct pending_event event) {
+    if (!pending_push(&recorder.pending, event))
+        __atomic_fetch_add(&completeness()->events_lost, 1, __ATOMIC_RELAXED);
+}
+
+/* Stacks */
+
+static int note_module(struct dl_phdr_info *info, size_t bytes, void *data) {
+    uint64_t changes = info->dlpi_adds + info->dlpi_subs;
+    uint64_t *known = data;
+    if (changes == *known)
+        return 1;
+    bool taken = enter();
+    modules_note(&recorder.modules, info);
+    leave(taken);
+    atomic_store_explicit(&recorder.loader_changes, changes, memory_order_relaxed);
+    return 0;
+}
+
+/* Note what was loaded since the last look. The loader's lock is taken, ours only inside it. */
+static void note_modules(void) {
+    uint64_t known = atomic_load_explicit(&recorder.loader_changes, memory_order_relaxed);
+    dl_iterate_phdr(note_module, &known);
+}
+
+static uint32_t no_stack(enum trace_space space, bool missing) {
+    if (missing)
+        __atomic_fetch_add(&completeness()->stacks_missing, 1, __ATOMIC_RELAXED);
+    return stacktree_site_no_stack(space);
+}
+
+static __attribute__((noinline, cold)) uint32_t add_site(const struct backtrace *backtrace,
+                                                         enum trace_space space) {
+    note_modules();
+    bool other;
+    bool taken = enter();
+    uint32_t site = stacktree_add(&recorder.stacks, backtrace, space, &other);
+    if (other)
+        completeness()->stacks_other++;
+    leave(taken);
+    return site;
+}
+
+static inline uint32_t unwind(enum trace_space space, uintptr_t caller, uintptr_t *buffer) {
+    struct backtrace backtrace;
+    recorder_thread.unwinding = true;
+    bool whole = backtrace_take(caller, buffer, recorder.settings.depth_frames, &backtrace);
+    recorder_thread.unwinding = false;
+    if (__builtin_expect(!whole, 0))
+        no_stack(space, true);
+
+    uint32_t site = stacktree_find(&recorder.stacks, &backtrace, space);
+    if (__builtin_expect(site != STACKTREE_NO_SITE, 1))
+        return site;
+    if (recorder_thread.busy)
+        return no_stack(space, true);
+    return add_site(&backtrace, space);
+}
+
+/* Alternate signal stacks are small: room for deep stacks is taken only where it was asked for.
+ */
+static __attribute__((noinline)) uint32_t unwind_deep(enum trace_space space,
+                                                      uintptr_t caller) {
+    uintptr_t buffer[BACKTRACE_DEPTH_MAX + BACKTRACE_OWN_FRAMES + 1];
+    return unwind(space, caller, buffer);
+}
+
+static __attribute__((noinline)) uint32_t unwind_small(enum trace_space space,
+                                                       uintptr_t caller) {
+    uintptr_t buffer[SMALL_DEPTH_FRAMES + BACKTRACE_OWN_FRAMES + 1];
+    return unwind(space, caller, buffer);
+}
+
+static inline uint32_t site_of(enum trace_space space, uintptr_t caller) {
+    if (!atomic_load_explicit(&recorder.unwinds, memory_order_relaxed))
+        return no_stack(space, false);
+    if (recorder_thread.unwinding)
+        return no_stack(space, true);
+    int saved_errno = errno;
+    uint32_t site = recorder.settings.depth_frames > SMALL_DEPTH_FRAMES
+                        ? unwind_deep(space, caller)
+                        : unwind_small(space, caller);
+    errno = saved_errno;
+    return site;
+}
+
+/* Heap events */
+
+void recorder_allocated(uintptr_t address, uint64_t bytes, uintptr_t caller) {
+    if (!recorder_active())
+        return;
+    uint32_t site = site_of(TRACE_HEAP, caller);
+    recorder_thread.last_allocated = address;
+    if (__builtin_expect(recorder_thread.busy, 0)) {
+        queue((struct pending_event){
+            .kind = PENDING_ALLOCATED, .address = address, .bytes = bytes, .site = site});
+        return;
+    }
+    bool taken = enter();
+    book_allocated(address, bytes, site);
+    leave(taken);
+}
+
+void recorder_freed(uintptr_t address) {
+    if (!recorder_active())
+        return;
+    bool temporary = recorder_thread.last_allocated == address;
+    recorder_thread.last_allocated = 0;
+    if (__builtin_expect(recorder_thread.busy, 0)) {
+        queue((struct pending_event){
+            .kind = PENDING_FREED, .address = address, .temporary = temporary});
+        return;
+    }
+    bool taken = enter();
+    book_freed(address, temporary);
+    leave(taken);
+}
+
+void recorder_failed(enum trace_space space) {
+    if (!recorder_active() || recorder_thread.busy)
+        return;
+    bool taken = enter();
+    ledger_count_failed(&recorder.ledger, space);
+    leave(taken);
+}
+
+void recorder_reallocating(uintptr_t address, struct recorder_taken *ret_taken) {
+    *ret_taken = (struct recorder_taken){.address = address};
+    if (!recorder_active())
+        return;
+    recorder_thread.last_allocated = 0;
+    if (recorder_thread.busy) {
+        ret_taken->queued = true;
+        queue((struct pending_event){.kind = PENDING_FREED, .address = address});
+        return;
+    }
+    bool taken = enter();
+    ret_taken->known = blocks_remove(&recorder.blocks, address, &ret_taken->block);
+    leave(taken);
+}
+
+void recorder_realloc_failed(const struct recorder_taken *taken_out) {
+    if (!recorder_active())
+        return;
+    if (taken_out->queued) {
+        __atomic_fetch_add(&completeness()->events_lost, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    struct block old;
+    bool replaced;
+    bool taken = enter();
+    if (taken_out->known && blocks_insert(&recorder.blocks, taken_out->address,
+                                          taken_out->block, &old, &replaced) < 0) {
+        completeness()->events_lost++;
+        completeness()->table_refused++;
+    }
+    ledger_count_failed(&recorder.ledger, TRACE_HEAP);
+    leave(taken);
+}
+
+void recorder_reallocated(const struct recorder_taken *taken_out, uintptr_t address,
+                          uint64_t bytes, uintptr_t caller) {
+    if (!recorder_active())
+        return;
+    if (taken_out->queued) {
+        if (address != 0)
+            recorder_allocated(address, bytes, caller);
+        return;
+    }
+    uint32_t site = address != 0 ? site_of(TRACE_HEAP, caller) : 0;
+    bool taken = enter();
+    if (taken_out->known)
+        book_freed_block(taken_out->block, false);
+    else
+        completeness()->unknown_frees++;
+    if (address != 0) {
+        book_allocated(address, bytes, site);
+        ledger_count_reallocation(&recorder.ledger, TRACE_HEAP);
+    }
+    leave(taken);
+    recorder_thread.last_allocated = address;
+}
+
+/* Mapping events */
+
+static uint64_t round_to_pages(uint64_t bytes) {
+    return (bytes + recorder.page_bytes - 1) & ~(recorder.page_bytes - 1);
+}
+
+void recorder_mapped(uintptr_t address, uint64_t bytes, enum trace_space space,
+                     uintptr_t caller) {
+    if (!recorder_active())
+        return;
+    uint32_t site = site_of(space, caller);
+    bytes = round_to_pages(bytes);
+    if (recorder_thread.busy) {
+        queue((struct pending_event){.kind = PENDING_MAPPED,
+                                     .space = space,
+                                     .address = address,
+                                     .bytes = bytes,
+                                     .site = site});
+        return;
+    }
+    bool taken = enter();
+    book_mapped(address, bytes, space, site);
+    leave(taken);
+}
+
+void recorder_unmapping(uintptr_t address, uint64_t bytes, struct recorder_unmapped *ret) {
+    ret->count = 0;
+    if (!recorder_active())
+        return;
+    bytes = round_to_pages(bytes);
+    if (recorder_thread.busy) {
+        queue((struct pending_event){
+            .kind = PENDING_UNMAPPED, .address = address, .bytes = bytes});
+        return;
+    }
+    bool taken = enter();
+    book_unmapped(address, address + bytes, ret);
+    leave(taken);
+}
+
+void recorder_unmap_failed(const struct recorder_unmapped *unmapped) {
+    if (!recorder_active() || recorder_thread.busy)
+        return;
+    bool taken = enter();
+    for (unsigned i = 0; i < unmapped->count; i++)
+        book_mapping(unmapped->pieces[i]);
+    leave(taken);
+}
+
+/* Regions */
+
+static void update_unwinds(void) {
+    enum trace_stacks stacks = recorder.settings.stacks;
+    bool marked = recorder.ledger.open_count > 1;
+    atomic_store_explicit(&recorder.unwinds,
+                          stacks == TRACE_STACKS_ALL ||
+                              (stacks == TRACE_STACKS_REGION && marked),
+                          memory_order_relaxed);
+}
+
+void recorder_region_begin(const char *name) {
+    if (!recorder_active() || recorder_thread.busy || name == NULL)
+        return;
+    struct ledger_moment now = this_moment();
+    bool taken = enter();
+    ledger_begin(&recorder.ledger, name, &now);
+    update_unwinds();
+    leave(taken);
+}
+
+void recorder_region_end(const char *name) {
+    if (!recorder_active() || recorder_thread.busy || name == NULL)
+        return;
+    struct ledger_moment now = this_moment();
+    bool taken = enter();
+    ledger_end(&recorder.ledger, name, &now);
+    update_unwinds();
+    leave(taken);
+}
+
+int recorder_region_query(const char *name, struct votrace_region_totals *ret_totals) {
+    if (!recorder_active() || recorder_thread.busy || name == NULL)
+        return -ENOSYS;
+    bool taken = enter();
+    int r = ledger_query(&recorder.ledger, name, ret_totals);
+    leave(taken);
+    return r;
+}
+
+/* Start */
+
+static const char *last_component(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Read a /proc file whole, up to @size bytes. Returns the bytes read. */
+static size_t read_proc(const char *path, char *buffer, size_t size) {
+    size_t length = 0;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    long got;
+    while (length < size && (got = syscall(SYS_read, fd, buffer + length, size - length)) > 0)
+        length += (size_t)got;
+    syscall(SYS_close, fd);
+    return length;
+}
+
+static void write_facts(struct tracefile *file, const char *exe) {
+    char text[PATH_MAX];
+    struct trace_header *header = file->header;
+
+    header->pid = (uint32_t)syscall(SYS_getpid);
+    header->parent_pid = (uint32_t)syscall(SYS_getppid);
+    header->start_realtime_ns = clock_ns(CLOCK_REALTIME);
+    header->stacks = recorder.settings.stacks;
+    header->depth_limit = recorder.settings.depth_frames;
+    header->completeness.settings_ignored = recorder.settings.ignored;
+    memcpy(header->program, last_component(exe),
+           strnlen(last_component(exe), TRACE_NAME_BYTES - 1));
+    memcpy(header->votrace_version, VOTRACE_VERSION, sizeof(VOTRACE_VERSION));
+
+    tracefile_text(file, TRACE_TEXT_EXE, exe, strlen(exe));
+    tracefile_text(file, TRACE_TEXT_COMMAND, text,
+                   read_proc("/proc/self/cmdline", text, sizeof(text)));
+    long got = syscall(SYS_getcwd, text, sizeof(text));
+    if (got > 0)
+        tracefile_text(file, TRACE_TEXT_CWD, text, (size_t)got - 1);
+}
+
+static struct recorder_gate *gate_new(void) {
+    struct recorder_gate *gate = sysmem_map(recorder.page_bytes);
+    /* Kernels before 4.14 refuse; pthread_atfork() then covers fork(), but not raw clones. */
+    if (gate != NULL)
+        syscall(SYS_madvise, gate, recorder.page_bytes, MADV_WIPEONFORK);
+    return gate;
+}
+
+static bool start(void) {
+    char exe[PATH_MAX];
+    char path[PATH_MAX];
+
+    recorder.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    recorder.start_ns = clock_ns(CLOCK_MONOTONIC);
+    settings_read(&recorder.settings);
+    long got = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe, sizeof(exe) - 1);
+    exe[got > 0 ? got : 0] = '\0';
+
+    bool named = tracefile_expand(recorder.settings.output, last_component(exe),
+                                  (unsigned)syscall(SYS_getpid), path) == 0;
+    struct recorder_gate *gate = gate_new();
+    if (gate == NULL || tracefile_open(&recorder.file, named ? path : NULL) < 0)
+        return false;
+    write_facts(&recorder.file, exe);
+
+    struct ledger_moment now = this_moment();
+    if (blocks_init(&recorder.blocks) < 0 ||
+        modules_init(&recorder.modules, &recorder.file, exe) < 0 ||
+        stacktree_init(&recorder.stacks, &recorder.file) < 0 ||
+        ledger_init(&recorder.ledger, &recorder.file, &now) < 0)
+        return false;
+    backtrace_init();
+    update_unwinds();
+    recorder.file.header->state = TRACE_RUNNING;
+    __atomic_store_n(&recorder_gate, gate, __ATOMIC_RELEASE);
+    __atomic_store_n(&gate->recording, 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+void recorder_start(void) {
+    int not_yet = START_NOT_YET;
+    if (!atomic_compare_exchange_strong(&recorder.start_state, &not_yet, START_GOES_ON))
+        return;
+    int saved_errno = errno;
+    start();
+    errno = saved_errno;
+    atomic_store(&recorder.start_state, START_DONE);
+}
+
+/* Fork */
+
+void recorder_fork_prepare(void) {
+    /* Not when a signal handler forks inside the recorder: the child is muted anyhow. */
+    if (!recorder_active() || recorder_thread.busy)
+        return;
+    recorder.fork_lock_taken = enter();
+    recorder.fork_held = true;
+}
+
+void recorder_fork_parent(void) {
+    if (!recorder_active())
+        return;
+    if (!recorder.fork_held) {
+        __atomic_fetch_add(&completeness()->forked_children, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    recorder.fork_held = false;
+    completeness()->forked_children++;
+    leave(recorder.fork_lock_taken);
+}
+
+void recorder_fork_child(void) {
+    recorder_gate = &closed_gate;
+    recorder_thread = (struct thread_state){0};
+}
+
+/* Exit */
+
+static void print_summary(void) {
+    char line[PATH_MAX + 256];
+    const struct trace_totals *heap = &recorder.ledger.open[0].record->space[TRACE_HEAP];
+    int length = snprintf(line, sizeof(line),
+                          "votrace: heap peak %" PRIu64 " bytes, %" PRIu64
+                          " allocations, %" PRIu64 " bytes not freed; %s%s\n",
+                          heap->peak.bytes, heap->allocated.blocks, heap->live.bytes,
+                          recorder.file.spilling ? "could not write " : "", recorder.file.path);
+    if (length > 0 && (size_t)length < sizeof(line))
+        syscall(SYS_write, STDERR_FILENO, line, length);
+}
+
+void recorder_exiting(void) {
+    if (!recorder_active() || recorder_thread.busy ||
+        recorder.file.header->pid != (uint32_t)syscall(SYS_getpid))
+        return;
+    int saved_errno = errno;
+    note_modules();
+    bool taken = enter();
+    bool first = recorder.file.header->state != TRACE_EXITED;
+    recorder.file.header->end_elapsed_ns = clock_ns(CLOCK_MONOTONIC) - recorder.start_ns;
+    recorder.file.header->state = TRACE_EXITED;
+    if (first)
+        tracefile_finish(&recorder.file);
+    leave(taken);
+    if (first && isatty(STDERR_FILENO))
+        print_summary();
+    errno = saved_errno;
+}
+
+/* Tests */
+
+void recorder_reset_for_tests(void) {
+    memset(&recorder, 0, sizeof(recorder));
+    recorder_gate = &closed_gate;
+    recorder_thread = (struct thread_state){0};
+}
+
+const struct trace_header *recorder_header_for_tests(void) {
+    return recorder.file.header;
+}

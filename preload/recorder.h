@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * recorder.h: what the hooks tell, and what becomes of it.
+ *
+ * Every function may be called from any thread and from signal handlers, keeps errno, never
+ * allocates through malloc and never ends the program. Before recorder_start(), in forked
+ * children, and when recording could not begin, all of them do nothing.
+ *
+ * Order: tell of a free before the real free, and of an allocation after the real one; a
+ * reallocation is told in two halves around the real call. Between the halves of another order
+ * a second thread could be given the address.
+ */
+#pragma once
+
+#include "blocks.h"
+#include "mappings.h"
+#include "trace_layout.h"
+#include "votrace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the library knows of a thread. Kept small: it lives in the static TLS block. */
+struct thread_state {
+    bool in_real;   /* the real allocator runs: what it calls is its own business */
+    bool busy;      /* this thread is in the recorder: a handler's events must queue */
+    bool unwinding; /* and here in the unwinder */
+    uintptr_t last_allocated; /* the block of its latest event, if that was an allocation */
+};
+
+extern _Thread_local struct thread_state recorder_thread
+    __attribute__((tls_model("initial-exec")));
+
+/* A page that forked children find zeroed, whatever way they were forked. */
+struct recorder_gate {
+    uint32_t recording;
+};
+extern struct recorder_gate *recorder_gate;
+
+static inline bool recorder_active(void) {
+    return __atomic_load_n(&recorder_gate->recording, __ATOMIC_RELAXED) != 0;
+}
+
+/* Read the settings, create the trace, begin the process region. Once; later calls do nothing.
+ */
+void recorder_start(void);
+
+/* Heap events. @caller is the return address of the hook. @bytes as requested. */
+void recorder_allocated(uintptr_t address, uint64_t bytes, uintptr_t caller);
+void recorder_freed(uintptr_t address);
+void recorder_failed(enum trace_space space);
+
+/* A block taken out of the table while the real realloc decides what becomes of it. */
+struct recorder_taken {
+    struct block block;
+    uintptr_t address;
+    bool known;  /* the block was in the table */
+    bool queued; /* told from a signal handler: the free is on its way already */
+};
+
+void recorder_reallocating(uintptr_t address, struct recorder_taken *ret_taken);
+/* The call failed: the old block is as it was. */
+void recorder_realloc_failed(const struct recorder_taken *taken);
+/* It succeeded: one event. @address 0: the block was freed (size 0). */
+void recorder_reallocated(const struct recorder_taken *taken, uintptr_t address, uint64_t bytes,
+                          uintptr_t caller);
+
+/* Mapping events. [address, address + bytes), bytes rounded up to pages by the recorder. */
+#define RECORDER_PIECES 16
+struct recorder_unmapped {
+    struct mapping pieces[RECORDER_PIECES];
+    unsigned count;
+};
+
+void recorder_mapped(uintptr_t address, uint64_t bytes, enum trace_space space,
+                     uintptr_t caller);
+/* Told before the real munmap; what was taken can be put back if that fails. */
+void recorder_unmapping(uintptr_t address, uint64_t bytes, struct recorder_unmapped *ret);
+void recorder_unmap_failed(const struct recorder_unmapped *unmapped);
+
+/* Regions, see votrace.h. */
+void recorder_region_begin(const char *name);
+void recorder_region_end(const char *name);
+int recorder_region_query(const char *name, struct votrace_region_totals *ret_totals);
+
+/* Around fork(), by pthread_atfork(). */
+void recorder_fork_prepare(void);
+void recorder_fork_parent(void);
+void recorder_fork_child(void);
+
+/* exit() or _exit() was called: note it, write what is not in the file, say the summary. */
+void recorder_exiting(void);
+
+/* Forget everything, for tests that start again. Not thread-safe. */
+void recorder_reset_for_tests(void);
+/* The recorder's trace, for tests that look into it. */
+const struct trace_header *recorder_header_for_tests(void);

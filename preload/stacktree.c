@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stacktree.c: the tree of frames, walked from the root once for each allocation.
+ *
+ * A node is found by hashing (parent, address). Readers take no lock: a node is complete before
+ * its id is published in the table, nodes never change or move, and a table that was outgrown
+ * stays mapped for the readers that are still in it (all of them together are as large as the
+ * last).
+ */
+#include "stacktree.h"
+
+#include "blocks.h"
+#include "sysmem.h"
+
+#include <errno.h>
+
+#define TABLE_AT_FIRST 4096u
+
+struct stacktree_table {
+    uint32_t mask;          /* capacity - 1, capacity a power of two */
+    _Atomic uint32_t ids[]; /* node ids; 0: empty (the root is never looked up) */
+};
+
+_Static_assert(STACKTREE_SITE_CHUNKS *STACKTREE_NODES_PER_CHUNK > BLOCKS_SITE_MAX,
+               "every site a block can name has a place");
+
+static inline struct trace_node *node_at(const struct stacktree *tree, uint32_t id) {
+    return &tree->nodes[id / STACKTREE_NODES_PER_CHUNK][id % STACKTREE_NODES_PER_CHUNK];
+}
+
+static inline _Atomic uint32_t *node_site(const struct stacktree *tree, uint32_t id,
+                                          enum trace_space space) {
+    _Atomic uint32_t *chunk = __atomic_load_n(
+        &tree->node_sites[id / STACKTREE_NODES_PER_CHUNK][space], __ATOMIC_ACQUIRE);
+    return chunk == NULL ? NULL : &chunk[id % STACKTREE_NODES_PER_CHUNK];
+}
+
+static inline uint32_t hash_frame(uint32_t parent, uintptr_t address) {
+    uint64_t key = (uint64_t)address ^ (uint64_t)parent << 40 ^ (uint64_t)parent << 13;
+    return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
+static struct stacktree_table *frames_new(uint32_t capacity) {
+    struct stacktree_table *table = sysmem_map(sizeof(*table) + capacity * sizeof(uint32_t));
+    if (table != NULL)
+        table->mask = capacity - 1;
+    return table;
+}
+
+/* Where (parent, address) is, or the empty place where it would be. */
+static inline _Atomic uint32_t *frames_place(const struct stacktree *tree,
+                                             struct stacktree_table *table, uint32_t parent,
+                                             uintptr_t address) {
+    uint32_t index = hash_frame(parent, address) & table->mask;
+    for (;;) {
+        uint32_t id = atomic_load_explicit(&table->ids[index], memory_order_acquire);
+        if (id == 0)
+            return &table->ids[index];
+        const struct trace_node *node = node_at(tree, id);
+        if (node->address == address && node->parent == parent)
+            return &table->ids[index];
+        index = (index + 1) & table->mask;
+    }
+}
+
+static int frames_grow(struct stacktree *tree) {
+    struct stacktree_table *old = atomic_load_explicit(&tree->table, memory_order_relaxed);
+    struct stacktree_table *table = frames_new((old->mask + 1) * 2);
+    if (table == NULL)
+        return -ENOMEM;
+    for (uint32_t id = 1; id < tree->node_count; id++) {
+        const struct trace_node *node = node_at(tree, id);
+        atomic_store_explicit(frames_place(tree, table, node->parent, node->address), id,
+                              memory_order_relaxed);
+    }
+    atomic_store_explicit(&tree->table, table, memory_order_release);
+    return 0;
+}
+
+/* Append a node that no table knows yet. Returns its id, 0 when there is no room. */
+static uint32_t node_append(struct stacktree *tree, uint32_t parent, uintptr_t address) {
+    uint32_t id = tree->node_count;
+    uint32_t chunk = id / STACKTREE_NODES_PER_CHUNK;
+    if (chunk == STACKTREE_NODE_CHUNKS)
+        return 0;
+    if (tree->nodes[chunk] == NULL) {
+        tree->nodes[chunk] =
+            tracefile_chunk(tree->file, TRACE_CHUNK_NODES, id, STACKTREE_NODES_PER_CHUNK, 0,
+                            STACKTREE_NODES_PER_CHUNK * sizeof(struct trace_node));
+        if (tree->nodes[chunk] == NULL)
+            return 0;
+    }
+    *node_at(tree, id) = (struct trace_node){
+        .address = address,
+        .parent = parent,
+        .depth = id == 0 ? 0 : node_at(tree, parent)->depth + 1,
+    };
+    tree->node_count++;
+    tree->file->header->node_count = tree->node_count;
+    return id;
+}
+
+static uint32_t node_add(struct stacktree *tree, uint32_t parent, uintptr_t address) {
+    struct stacktree_table *table = atomic_load_explicit(&tree->table, memory_order_relaxed);
+    _Atomic uint32_t *place = frames_place(tree, table, parent, address);
+    uint32_t id = atomic_load_explicit(place, memory_order_relaxed);
+    if (id != 0)
+        return id;
+    if (tree->node_count > table->mask / 2) {
+        if (frames_grow(tree) < 0)
+            return 0;
+        table = atomic_load_explicit(&tree->table, memory_order_relaxed);
+        place = frames_place(tree, table, parent, address);
+    }
+    id = node_append(tree, parent, address);
+    if (id != 0)
+        atomic_store_explicit(place, id, memory_order_release);
+    return id;
+}
+
+/* Append a site. Returns its id, STACKTREE_NO_SITE when there is no room. */
+static uint32_t site_append(struct stacktree *tree, struct trace_site site) {
+    uint32_t id = tree->site_count;
+    uint32_t chunk = id / STACKTREE_NODES_PER_CHUNK;
+    if (id > BLOCKS_SITE_MAX)
+        return STACKTREE_NO_SITE;
+    if (tree->sites[chunk] == NULL) {
+        tree->sites[chunk] =
+            tracefile_chunk(tree->file, TRACE_CHUNK_SITES, id, STACKTREE_NODES_PER_CHUNK, 0,
+                            STACKTREE_NODES_PER_CHUNK * sizeof(struct trace_site));
+        if (tree->sites[chunk] == NULL)
+            return STACKTREE_NO_SITE;
+    }
+    tree->sites[chunk][id % STACKTREE_NODES_PER_CHUNK] = site;
+    tree->site_count++;
+    tree->file->header->site_count = tree->site_count;
+    return id;
+}
+
+static int fixed_sites_init(struct stacktree *tree) {
+    for (int other = 0; other < 2; other++) {
+        for (int space = 0; space < TRACE_SPACES; space++) {
+            struct trace_site site = {
+                .space = (uint16_t)space,
+                .flags = other ? TRACE_SITE_OTHER : TRACE_SITE_NO_STACK,
+            };
+            if (site_append(tree, site) == STACKTREE_NO_SITE)
+                return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+int stacktree_init(struct stacktree *tree, struct tracefile *file) {
+    /* Zeroed by its owner: it is far too large to be assigned. */
+    tree->file = file;
+    struct stacktree_table *table = frames_new(TABLE_AT_FIRST);
+    if (table == NULL)
+        return -ENOMEM;
+    atomic_init(&tree->table, table);
+    node_append(tree, 0, 0);
+    if (tree->node_count == 0)
+        return -ENOMEM;
+    return fixed_sites_init(tree);
+}
+
+uint32_t stacktree_find(struct stacktree *tree, const struct backtrace *backtrace,
+                        enum trace_space space) {
+    struct stacktree_table *table = atomic_load_explicit(&tree->table, memory_order_acquire);
+    uint32_t id = 0;
+    for (size_t i = backtrace->depth_frames; i-- > 0;) {
+        id = atomic_load_explicit(frames_place(tree, table, id, backtrace->frames[i]),
+                                  memory_order_acquire);
+        if (id == 0)
+            return STACKTREE_NO_SITE;
+    }
+    _Atomic uint32_t *site = node_site(tree, id, space);
+    if (site == NULL)
+        return STACKTREE_NO_SITE;
+    return atomic_load_explicit(site, memory_order_acquire) -
+           1; /* 0 becomes STACKTREE_NO_SITE */
+}
+
+static _Atomic uint32_t *node_site_make(struct stacktree *tree, uint32_t id,
+                                        enum trace_space space) {
+    _Atomic uint32_t **chunk = &tree->node_sites[id / STACKTREE_NODES_PER_CHUNK][space];
+    if (*chunk == NULL) {
+        _Atomic uint32_t *made = sysmem_map(STACKTREE_NODES_PER_CHUNK * sizeof(**chunk));
+        __atomic_store_n(chunk, made, __ATOMIC_RELEASE);
+    }
+    return node_site(tree, id, space);
+}
+
+uint32_t stacktree_add(struct stacktree *tree, const struct backtrace *backtrace,
+                       enum trace_space space, bool *ret_other) {
+    *ret_other = true;
+    uint32_t id = 0;
+    for (size_t i = backtrace->depth_frames; i-- > 0;) {
+        id = node_add(tree, id, backtrace->frames[i]);
+        if (id == 0)
+            return stacktree_site_other(space);
+    }
+    _Atomic uint32_t *place = node_site_make(tree, id, space);
+    if (place == NULL)
+        return stacktree_site_other(space);
+
+    uint32_t site = atomic_load_explicit(place, memory_order_relaxed) - 1;
+    if (site == STACKTREE_NO_SITE) {
+        site = site_append(tree, (struct trace_site){
+                                     .node = id,
+                                     .space = (uint16_t)space,
+                                     .flags = backtrace->truncated ? TRACE_SITE_TRUNCATED : 0,
+                                 });
+        if (site == STACKTREE_NO_SITE)
+            return stacktree_site_other(space);
+        tree->file->header->stacks_truncated += backtrace->truncated;
+        atomic_store_explicit(place, site + 1, memory_order_release);
+    }
+    *ret_other = false;
+    return site;
+}
