@@ -54,7 +54,7 @@ END {
     for (i = 1; i <= rows; i++) {
         plain[workload[i]] = median(workload[i] SUBSEP "plain")
         if (count[workload[i] SUBSEP "heaptrack"])
-            heaptrack_added[workload[i]] =
+            heaptrack_added[workload[i]] = \
                 median(workload[i] SUBSEP "heaptrack") - plain[workload[i]]
     }
 
