@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * base64.c: a decoder that keeps its place between pieces.
+ *
+ * Whole groups of four digits take the short way: four loads from one table, one test for all
+ * four. Everything else (white space, the piece's edges, padding, errors) goes one character at
+ * a time. A truncated text is an error: the bytes that are missing were rows.
+ */
+#include "base64.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+
+enum {
+    BLANK = 0x40,
+    PADDING = 0x41,
+    NEWLINE = 0x42,
+    ILLEGAL = 0x80,
+    NO_DIGIT = 0xc0, /* the bits that no digit has */
+};
+
+// clang-format off
+#define X ILLEGAL
+#define X16 X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X
+static const unsigned char values[256] = {
+    X, X, X, X, X, X, X, X, X, BLANK, NEWLINE, X, BLANK, BLANK, X, X,
+    X16,
+    BLANK, X, X, X, X, X, X, X, X, X, X, 62, X, X, X, 63,
+    52, 53, 54, 55, 56, 57, 58, 59, 60, 61, X, X, X, PADDING, X, X,
+    X,  0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14,
+    15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, X, X, X, X, X,
+    X, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40,
+    41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, X, X, X, X, X,
+    X16, X16, X16, X16, X16, X16, X16, X16,
+};
+#undef X16
+#undef X
+// clang-format on
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void base64_decoder_init(struct base64_decoder *decoder, uint64_t lineno) {
+    *decoder = (struct base64_decoder){.lineno = lineno};
+}
+
+static int complain_illegal(const struct base64_decoder *decoder, unsigned char c,
+                            struct problem *problem) {
+    static const char advice[] = "the stream is damaged, fetch or write it again";
+    if (c > 0x20 && c < 0x7f)
+        return problem_set(problem, -EBADMSG, decoder->lineno, "'%c' is not base64, %s", c,
+                           advice);
+    return problem_set(problem, -EBADMSG, decoder->lineno, "byte 0x%02x is not base64, %s", c,
+                       advice);
+}
+
+/* One character that is not a digit in the middle of the text. */
+static int take_other(struct base64_decoder *decoder, unsigned char c,
+                      struct problem *problem) {
+    switch (values[c]) {
+    case NEWLINE:
+        decoder->lineno++;
+        return 0;
+    case BLANK:
+        return 0;
+    case PADDING:
+        if (decoder->digits + decoder->padding < 2 || decoder->digits + decoder->padding > 3)
+            return problem_set(problem, -EBADMSG, decoder->lineno,
+                               "base64 padding '=' where none belongs, the stream is damaged, "
+                               "fetch or write it again");
+        decoder->padding++;
+        return 0;
+    default:
+        return complain_illegal(decoder, c, problem);
+    }
+}
+
+static int take_digit(struct base64_decoder *decoder, unsigned char value, unsigned char **out,
+                      struct problem *problem) {
+    if (decoder->padding > 0)
+        return problem_set(problem, -EBADMSG, decoder->lineno,
+                           "base64 goes on after its padding '=', the stream is damaged or two "
+                           "were joined, write it again as one");
+    decoder->carry = decoder->carry << 6 | value;
+    if (++decoder->digits < 4)
+        return 0;
+    *(*out)++ = (unsigned char)(decoder->carry >> 16);
+    *(*out)++ = (unsigned char)(decoder->carry >> 8);
+    *(*out)++ = (unsigned char)decoder->carry;
+    decoder->carry = 0;
+    decoder->digits = 0;
+    return 0;
+}
+
+/* As many whole groups as follow one another without a break. Returns where it stopped. */
+static const unsigned char *take_groups(const unsigned char *c, const unsigned char *end,
+                                        unsigned char **out) {
+    unsigned char *to = *out;
+    for (; end - c >= 4; c += 4) {
+        unsigned char v0 = values[c[0]];
+        unsigned char v1 = values[c[1]];
+        unsigned char v2 = values[c[2]];
+        unsigned char v3 = values[c[3]];
+        if (((v0 | v1 | v2 | v3) & NO_DIGIT) != 0)
+            break;
+        uint32_t group = (uint32_t)v0 << 18 | (uint32_t)v1 << 12 | (uint32_t)v2 << 6 | v3;
+        to[0] = (unsigned char)(group >> 16);
+        to[1] = (unsigned char)(group >> 8);
+        to[2] = (unsigned char)group;
+        to += 3;
+    }
+    *out = to;
+    return c;
+}
+
+int base64_decode(struct base64_decoder *decoder, const char *text, size_t length,
+                  unsigned char *out, size_t *ret_bytes, struct problem *problem) {
+    const unsigned char *c = (const unsigned char *)text;
+    const unsigned char *end = c + length;
+    unsigned char *to = out;
+
+    while (c < end) {
+        if (decoder->digits == 0 && decoder->padding == 0) {
+            c = take_groups(c, end, &to);
+            if (c == end)
+                break;
+        }
+        unsigned char value = values[*c];
+        int r = (value & NO_DIGIT) == 0 ? take_digit(decoder, value, &to, problem)
+                                        : take_other(decoder, *c, problem);
+        if (r < 0)
+            return r;
+        c++;
+    }
+    decoder->text_bytes += length;
+    *ret_bytes = (size_t)(to - out);
+    /* Padding closes the group that it fills: its bytes are all there now. */
+    if (decoder->padding > 0 && decoder->digits + decoder->padding == 4) {
+        uint32_t group = decoder->carry << (6 * decoder->padding);
+        out[(*ret_bytes)++] = (unsigned char)(group >> 16);
+        if (decoder->padding == 1)
+            out[(*ret_bytes)++] = (unsigned char)(group >> 8);
+        decoder->digits = 0;
+        decoder->padding = 4;
+    }
+    return 0;
+}
+
+int base64_decoder_end(struct base64_decoder *decoder, struct problem *problem) {
+    if (decoder->digits == 0)
+        return 0;
+    return problem_set(problem, -EBADMSG, decoder->lineno,
+                       "base64 ends inside a group of four after %" PRIu64
+                       " characters, the stream is cut short, fetch or write it again",
+                       decoder->text_bytes);
+}
+
+size_t base64_encode(const unsigned char *bytes, size_t length, char *out) {
+    char *to = out;
+    size_t i = 0;
+    for (; i + 3 <= length; i += 3) {
+        uint32_t group = (uint32_t)bytes[i] << 16 | (uint32_t)bytes[i + 1] << 8 | bytes[i + 2];
+        *to++ = digits[group >> 18];
+        *to++ = digits[group >> 12 & 63];
+        *to++ = digits[group >> 6 & 63];
+        *to++ = digits[group & 63];
+    }
+    if (i == length)
+        return (size_t)(to - out);
+    bool two = i + 2 == length;
+    uint32_t group = (uint32_t)bytes[i] << 16 | (two ? (uint32_t)bytes[i + 1] << 8 : 0);
+    *to++ = digits[group >> 18];
+    *to++ = digits[group >> 12 & 63];
+    *to++ = two ? digits[group >> 6 & 63] : '=';
+    *to++ = '=';
+    return (size_t)(to - out);
+}
