@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * main.c: votdriver's commands and their options.
+ *
+ * A command is a row in the table and one function that turns arguments into an options struct
+ * and calls what does the work. `parse` may be left out.
+ */
+#include "config.h"
+#include "decimal.h"
+#include "errors.h"
+#include "generate.h"
+#include "workload.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct command {
+    const char *name;
+    const char *arguments;
+    const char *summary;
+    int (*run)(int argc, char **argv); /* returns an enum exit_code */
+};
+
+static int run_parse(int argc, char **argv);
+static int run_generate(int argc, char **argv);
+
+/* The first is what runs when no command is named. */
+static const struct command commands[] = {
+    {"parse", "[--strategy stream|buffer|dom] [--json] FILE",
+     "parse a VOTable (.gz too, - for standard input) and tell what it holds and costs",
+     run_parse},
+    {"generate",
+     "--preset NAME --rows N --format tabledata|binary|binary2 [--seed S] [-o FILE]",
+     "write a table of random values, the same for the same seed", run_generate},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_usage(FILE *to) {
+    fputs("usage: votdriver [COMMAND] [OPTION]... [FILE]\n\n", to);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(to, "votdriver %s %s\n    %s\n", commands[i].name, commands[i].arguments,
+                commands[i].summary);
+    fputs("\npresets:", to);
+    for (unsigned i = 0; generate_preset_name(i) != NULL; i++)
+        fprintf(to, " %s", generate_preset_name(i));
+    fputs("\n\nexample: votdriver generate --preset arrays --rows 1000 --format binary2 -o "
+          "t.vot\n"
+          "         LD_PRELOAD=libvotrace.so votdriver --strategy buffer t.vot\n",
+          to);
+}
+
+/* getopt_long() has printed what was wrong; say what to do. */
+static int complain_usage(const char *what) {
+    if (what != NULL)
+        complain("%s", what);
+    fputs("Try 'votdriver --help'.\n", stderr);
+    return EXIT_CODE_TROUBLE;
+}
+
+static int run_parse(int argc, char **argv) {
+    static const struct option options[] = {
+        {"strategy", required_argument, NULL, 's'},
+        {"json", no_argument, NULL, 'j'},
+        {0},
+    };
+    struct workload_options workload = {.strategy = STRATEGY_STREAM};
+    int option;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        switch (option) {
+        case 's':
+            if (strategy_find(optarg, &workload.strategy) < 0) {
+                complain("no strategy '%s', use stream, buffer or dom", optarg);
+                return EXIT_CODE_TROUBLE;
+            }
+            break;
+        case 'j':
+            workload.json = true;
+            break;
+        default:
+            return complain_usage(NULL);
+        }
+    }
+    if (optind == argc)
+        return complain_usage("no file to parse, name one or - for standard input");
+    if (optind + 1 < argc)
+        return complain_usage("more than one file, parse them one by one");
+    workload.path = argv[optind];
+    return workload_run(&workload);
+}
+
+static int read_count(const char *option, const char *text, uint64_t *ret_value) {
+    int64_t value;
+    if (decimal_parse_integer(text, text + strlen(text), 0, INT64_MAX, &value) == 0) {
+        *ret_value = (uint64_t)value;
+        return 0;
+    }
+    complain("--%s '%s' is no whole number from 0 to 2^63-1, correct it", option, text);
+    return -1;
+}
+
+static int find_format(const char *name, enum serialization *ret_format) {
+    for (int i = SERIALIZATION_TABLEDATA; i < SERIALIZATIONS; i++) {
+        if (strcmp(serialization_name((enum serialization)i), name) != 0)
+            continue;
+        *ret_format = (enum serialization)i;
+        return 0;
+    }
+    complain("no format '%s', use tabledata, binary or binary2", name);
+    return -1;
+}
+
+/* Returns 0, or -1 after a message. */
+static int read_generate_options(int argc, char **argv, struct generate_options *generate) {
+    static const struct option options[] = {
+        {"preset", required_argument, NULL, 'p'}, {"rows", required_argument, NULL, 'r'},
+        {"format", required_argument, NULL, 'f'}, {"seed", required_argument, NULL, 's'},
+        {"output", required_argument, NULL, 'o'}, {0},
+    };
+    bool has_rows = false;
+    int option;
+    int r = 0;
+    while (r == 0 && (option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+        switch (option) {
+        case 'p':
+            generate->preset = optarg;
+            break;
+        case 'r':
+            has_rows = true;
+            r = read_count("rows", optarg, &generate->rows);
+            break;
+        case 'f':
+            r = find_format(optarg, &generate->format);
+            break;
+        case 's':
+            r = read_count("seed", optarg, &generate->seed);
+            break;
+        case 'o':
+            generate->path = optarg;
+            break;
+        default:
+            complain_usage(NULL);
+            return -1;
+        }
+    }
+    if (r == 0 && (generate->preset == NULL || !has_rows ||
+                   generate->format == SERIALIZATION_NONE || optind < argc)) {
+        complain_usage(optind < argc ? "generate takes no file but -o FILE"
+                                     : "generate needs --preset, --rows and --format");
+        return -1;
+    }
+    return r;
+}
+
+static int run_generate(int argc, char **argv) {
+    struct generate_options generate = {.path = "-"};
+    struct problem problem = {0};
+    if (read_generate_options(argc, argv, &generate) < 0)
+        return EXIT_CODE_TROUBLE;
+    int r = generate_run(&generate, &problem);
+    if (r == 0)
+        return EXIT_CODE_OK;
+    if (problem.code == 0)
+        complain("no preset '%s', use arrays, mixed, numeric or strings", generate.preset);
+    else
+        complain_at(generate.path, 0, "%s", problem.text);
+    return EXIT_CODE_TROUBLE;
+}
+
+int main(int argc, char **argv) {
+    errors_set_program("votdriver");
+    const struct command *command = &commands[0];
+    const char *first = argc > 1 ? argv[1] : "";
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
+        print_usage(stdout);
+        return fflush(stdout) == 0 ? EXIT_CODE_OK : EXIT_CODE_TROUBLE;
+    }
+    if (strcmp(first, "--version") == 0) {
+        printf("votdriver %s\n", VOTRACE_VERSION);
+        return fflush(stdout) == 0 ? EXIT_CODE_OK : EXIT_CODE_TROUBLE;
+    }
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i].name, first) != 0)
+            continue;
+        command = &commands[i];
+        /* The name in front of getopt's messages stays the program's. */
+        argv[1] = argv[0];
+        argv++;
+        argc--;
+        break;
+    }
+    return command->run(argc, argv);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reader.c: XML, by libxml2. The only file that includes it.
+ *
+ * Both ways to parse are fed the same way, piece by piece: `stream` and `buffer` with handlers
+ * that call the builder, `dom` with libxml2's own, which make a tree that is walked afterwards.
+ *
+ * Safe: entities are never expanded and their declarations refused, nothing is fetched, no DTD
+ * loaded. XML_PARSE_HUGE is on, because a STREAM in a CDATA section or a tree node may well
+ * exceed 10 MB; the guard against entity bombs that it takes away is not needed then.
+ */
+#include "builder.h"
+#include "input.h"
+#include "votable.h"
+
+#include <errno.h>
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
+#include <libxml/tree.h>
+#include <libxml/xmlerror.h>
+#include <string.h>
+
+#define PIECE_BYTES     32768
+#define NAMESPACE_START "http://www.ivoa.net/xml/VOTable/"
+
+/* libxml2 2.12 made what the error callback gets const. */
+#if LIBXML_VERSION >= 21200
+#define ERROR_POINTER const xmlError *
+#else
+#define ERROR_POINTER xmlErrorPtr
+#endif
+
+struct reader {
+    struct builder builder;
+    struct problem *problem;
+    xmlParserCtxtPtr context;
+    const xmlChar *root_namespace; /* NULL: none */
+    bool seen_root;
+    bool at_end; /* the whole file was handed over */
+};
+
+static struct reader *reader_of(void *context) {
+    return ((xmlParserCtxtPtr)context)->_private;
+}
+
+static uint64_t parser_lineno(const struct reader *reader) {
+    const xmlParserCtxtPtr context = reader->context;
+    return context->input != NULL && context->input->line > 0 ? (uint64_t)context->input->line
+                                                              : 1;
+}
+
+/* Any namespace will do for the root; the rest has the same, none, or one of VOTable's. */
+static bool is_ours(struct reader *reader, const xmlChar *uri) {
+    if (!reader->seen_root) {
+        reader->seen_root = true;
+        reader->root_namespace = uri;
+    }
+    return uri == reader->root_namespace || uri == NULL ||
+           xmlStrEqual(uri, reader->root_namespace) ||
+           xmlStrncmp(uri, BAD_CAST NAMESPACE_START, sizeof(NAMESPACE_START) - 1) == 0;
+}
+
+static void stop_on(struct reader *reader, int r) {
+    if (r < 0)
+        xmlStopParser(reader->context);
+}
+
+static void on_start(void *context, const xmlChar *local_name, const xmlChar *prefix,
+                     const xmlChar *uri, int namespace_count, const xmlChar **namespaces,
+                     int attribute_count, int defaulted_count, const xmlChar **attributes) {
+    struct reader *reader = reader_of(context);
+    struct attributes ours = {0};
+    if (reader->problem->code != 0)
+        return;
+    /* Five pointers each: local name, prefix, namespace, value, end of the value. */
+    for (int i = 0; i < attribute_count; i++) {
+        const xmlChar **attribute = attributes + (ptrdiff_t)i * 5;
+        enum attribute which;
+        if (attribute[1] != NULL || !builder_attribute_find((const char *)attribute[0], &which))
+            continue;
+        ours.of[which].text = (const char *)attribute[3];
+        ours.of[which].length = (size_t)(attribute[4] - attribute[3]);
+    }
+    const char *name = (const char *)local_name;
+    uint64_t lineno = parser_lineno(reader);
+    stop_on(reader, is_ours(reader, uri)
+                        ? builder_begin(&reader->builder, name, &ours, lineno)
+                        : builder_begin_foreign(&reader->builder, name, lineno));
+}
+
+static void on_end(void *context, const xmlChar *local_name, const xmlChar *prefix,
+                   const xmlChar *uri) {
+    struct reader *reader = reader_of(context);
+    if (reader->problem->code == 0)
+        stop_on(reader, builder_end(&reader->builder));
+}
+
+static void on_text(void *context, const xmlChar *text, int length) {
+    struct reader *reader = reader_of(context);
+    if (reader->problem->code == 0 && builder_wants_text(&reader->builder))
+        stop_on(reader, builder_text(&reader->builder, (const char *)text, (size_t)length));
+}
+
+static void on_entity_declaration(void *context, const xmlChar *name, int type,
+                                  const xmlChar *public_id, const xmlChar *system_id,
+                                  xmlChar *content) {
+    struct reader *reader = reader_of(context);
+    stop_on(reader, problem_set(reader->problem, -EBADMSG, parser_lineno(reader),
+                                "the document declares an entity '%.60s', which no VOTable "
+                                "needs and is not expanded here, remove its DOCTYPE",
+                                (const char *)name));
+}
+
+/* libxml2's words, up to the end of their first line. */
+static int message_length(const char *message) {
+    return message == NULL ? 0 : (int)strcspn(message, "\r\n");
+}
+
+static void on_error(void *context, ERROR_POINTER error) {
+    struct reader *reader = reader_of(context);
+    uint64_t lineno = error->line > 0 ? (uint64_t)error->line : 1;
+    if (error->code == XML_ERR_NO_MEMORY) {
+        stop_on(reader, problem_set_memory(reader->problem));
+        return;
+    }
+    /* An undeclared entity is let pass, text lost, when there is a DTD that was not loaded. */
+    if (error->level != XML_ERR_FATAL && error->code != XML_WAR_UNDECLARED_ENTITY)
+        return;
+    int r;
+    if (error->code == XML_ERR_DOCUMENT_EMPTY)
+        r = problem_set(reader->problem, -EBADMSG, lineno, "is not XML, give a VOTable");
+    else if (reader->at_end)
+        r = problem_set(reader->problem, -EBADMSG, lineno,
+                        "the XML ends before its last tag, the file is cut short, fetch or "
+                        "write it again");
+    else
+        r = problem_set(reader->problem, -EBADMSG, lineno,
+                        "is not well-formed XML: %.*s, correct the file",
+                        message_length(error->message), error->message);
+    stop_on(reader, r);
+}
+
+/* Hand the file over, piece by piece. */
+static int feed(struct reader *reader, struct input *input, uint64_t *ret_file_bytes) {
+    struct problem *problem = reader->problem;
+    char piece[PIECE_BYTES];
+    uint64_t file_bytes = 0;
+
+    for (;;) {
+        size_t bytes;
+        int r = input_read(input, piece, sizeof(piece), &bytes, problem);
+        if (r < 0)
+            return r;
+        if (bytes == 0)
+            break;
+        file_bytes += bytes;
+        xmlParseChunk(reader->context, piece, (int)bytes, 0);
+        if (problem->code != 0)
+            return problem->code;
+    }
+    if (file_bytes == 0)
+        return problem_set(problem, -EBADMSG, 0, "is empty, give a VOTable");
+    reader->at_end = true;
+    xmlParseChunk(reader->context, piece, 0, 1);
+    if (problem->code == 0 && !reader->context->wellFormed)
+        problem_set(problem, -EBADMSG, parser_lineno(reader),
+                    "is not well-formed XML, correct the file");
+    *ret_file_bytes = file_bytes;
+    return problem->code;
+}
+
+/* A tree's names carry a prefix that was never bound. */
+static const char *local_name(const xmlNode *node) {
+    const char *colon = strchr((const char *)node->name, ':');
+    return colon != NULL ? colon + 1 : (const char *)node->name;
+}
+
+static int begin_node(struct reader *reader, const xmlNode *node) {
+    struct attributes ours = {0};
+    for (const xmlAttr *attribute = node->properties; attribute != NULL;
+         attribute = attribute->next) {
+        enum attribute which;
+        if (attribute->ns != NULL ||
+            !builder_attribute_find((const char *)attribute->name, &which))
+            continue;
+        /* Without entities a value is one text node, or none when it is empty. */
+        const xmlNode *value = attribute->children;
+        ours.of[which].text =
+            value != NULL && value->content != NULL ? (const char *)value->content : "";
+        ours.of[which].length = strlen(ours.of[which].text);
+    }
+    long line = xmlGetLineNo(node);
+    uint64_t lineno = line > 0 ? (uint64_t)line : 1;
+    const xmlChar *uri = node->ns != NULL ? node->ns->href : NULL;
+    return is_ours(reader, uri)
+               ? builder_begin(&reader->builder, local_name(node), &ours, lineno)
+               : builder_begin_foreign(&reader->builder, local_name(node), lineno);
+}
+
+static int visit_node(struct reader *reader, const xmlNode *node) {
+    if (node->type == XML_ELEMENT_NODE)
+        return begin_node(reader, node);
+    bool text = node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE;
+    if (!text || node->content == NULL || !builder_wants_text(&reader->builder))
+        return 0;
+    const char *content = (const char *)node->content;
+    return builder_text(&reader->builder, content, strlen(content));
+}
+
+/* In document order, without recursion: how deep a document nests is its author's choice. */
+static int walk(struct reader *reader, const xmlNode *root) {
+    const xmlNode *node = root;
+    while (node != NULL) {
+        int r = visit_node(reader, node);
+        if (r < 0)
+            return r;
+        if (node->type == XML_ELEMENT_NODE && node->children != NULL) {
+            node = node->children;
+            continue;
+        }
+        for (;;) {
+            r = node->type == XML_ELEMENT_NODE ? builder_end(&reader->builder) : 0;
+            if (r < 0)
+                return r;
+            if (node == root)
+                return 0;
+            if (node->next != NULL)
+                break;
+            node = node->parent;
+        }
+        node = node->next;
+    }
+    return 0;
+}
+
+static void set_handlers(xmlSAXHandler *handlers, enum strategy strategy) {
+    memset(handlers, 0, sizeof(*handlers));
+    if (strategy == STRATEGY_DOM) {
+        xmlSAXVersion(handlers, 2);
+    } else {
+        handlers->initialized = XML_SAX2_MAGIC;
+        handlers->startElementNs = on_start;
+        handlers->endElementNs = on_end;
+        handlers->characters = on_text;
+        /* The same function for both keeps libxml2 from asking which one it is. */
+        handlers->ignorableWhitespace = on_text;
+        handlers->cdataBlock = on_text;
+    }
+    handlers->entityDecl = on_entity_declaration;
+    handlers->serror = on_error;
+}
+
+static int parse(struct reader *reader, struct input *input, enum strategy strategy,
+                 uint64_t *ret_file_bytes) {
+    xmlSAXHandler handlers;
+    set_handlers(&handlers, strategy);
+    xmlParserCtxtPtr context = xmlCreatePushParserCtxt(&handlers, NULL, NULL, 0, NULL);
+    if (context == NULL)
+        return problem_set_memory(reader->problem);
+    xmlCtxtUseOptions(context, XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_BIG_LINES);
+    context->_private = reader;
+    reader->context = context;
+
+    int r = feed(reader, input, ret_file_bytes);
+    if (r == 0 && strategy == STRATEGY_DOM)
+        r = walk(reader, xmlDocGetRootElement(context->myDoc));
+    xmlFreeDoc(context->myDoc);
+    context->myDoc = NULL;
+    xmlFreeParserCtxt(context);
+    return r;
+}
+
+int votable_read(const char *path, enum strategy strategy, struct votable *ret_votable,
+                 struct problem *problem) {
+    struct input input;
+    int r = input_open(path, &input, problem);
+    if (r < 0)
+        return r;
+    struct reader reader = {.problem = problem};
+    builder_init(&reader.builder, ret_votable, strategy == STRATEGY_BUFFER, problem);
+    r = parse(&reader, &input, strategy, &ret_votable->file_bytes);
+    builder_finish(&reader.builder);
+    input_close(&input);
+    return r;
+}
+
+void votable_library_init(void) {
+    xmlInitParser();
+}
+
+void votable_library_finish(void) {
+    xmlCleanupParser();
+}
