@@ -22,9 +22,9 @@
  * process leaves them as they were at that instruction. The stores of one event are ordered so
  * that the sums hold in between (see docs/trace-format.md, "One event"):
  *
- *     1. header.updating becomes odd      4. region totals: live, counts
+ *     1. header.updating becomes 1        4. region totals: live
  *     2. row.peak, then row.epoch         5. region peak and epoch, one 16-byte store
- *     3. row.allocated / row.freed,       6. header.updating becomes even
+ *     3. row.allocated / row.freed,       6. header.updating becomes 0
  *        one 16-byte store each
  *
  * What a reader derives, for a region R and a site S of R's space:
@@ -117,7 +117,7 @@ struct trace_header {
     uint32_t header_bytes; /* TRACE_HEADER_BYTES */
     uint32_t byte_order;   /* TRACE_BYTE_ORDER */
     uint32_t state;        /* enum trace_state */
-    uint64_t updating;     /* odd while one event is being written */
+    uint64_t updating;     /* 1 while one event is being written, else 0 */
     uint64_t used_bytes;   /* end of the last chunk */
     uint32_t pid;
     uint32_t parent_pid;
@@ -187,9 +187,9 @@ struct trace_row {
 
 /* One space's totals in one region instance. */
 struct trace_totals {
-    struct trace_pair start; /* live when the region began */
-    struct trace_pair live;  /* now, or when it ended */
-    struct trace_pair allocated;
+    struct trace_pair start;     /* live when the region began */
+    struct trace_pair live;      /* now, or when it ended */
+    struct trace_pair allocated; /* written when the region ends; until then 0, see above */
     struct trace_pair freed;
     struct {
         _Alignas(16) uint64_t bytes; /* largest live since the region began */
@@ -218,7 +218,7 @@ struct trace_region {
     uint64_t begin_cpu_ns; /* CPU time of the process */
     uint64_t end_cpu_ns;
     int64_t combined_start_bytes; /* heap + anonymous mappings */
-    int64_t combined_live_bytes;
+    int64_t combined_end_bytes;   /* written when the region ends */
     int64_t combined_peak_bytes;
     struct trace_totals space[TRACE_SPACES];
 };

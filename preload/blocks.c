@@ -15,18 +15,20 @@
  *               | birth : 19 granule : 13 | size : 32  | size : 12 site+1 : 20 |
  *
  * The site is stored plus one, so that an all-zero slot is an empty one.
+ *
+ * In front of the pages stands a small direct-mapped array of recent blocks: a block that is
+ * freed before another takes its place never enters a page. An address is in one of the two,
+ * not both.
  */
 #include "blocks.h"
 
 #include "sysmem.h"
 
-#include <errno.h>
 #include <string.h>
 
-#define ADDRESS_BITS   47
 #define PAGE_SHIFT     16
 #define ROOT_SHIFT     32
-#define ROOTS          (UINT64_C(1) << (ADDRESS_BITS - ROOT_SHIFT))
+#define ROOTS          (UINT64_C(1) << (BLOCKS_ADDRESS_BITS - ROOT_SHIFT))
 #define PAGES_PER_ROOT (UINT64_C(1) << (ROOT_SHIFT - PAGE_SHIFT))
 #define GRANULE_SHIFT  3
 #define GRANULE_BITS   (PAGE_SHIFT - GRANULE_SHIFT)
@@ -184,10 +186,9 @@ static struct blocks_page *page_make_room(struct blocks *blocks, struct blocks_p
     return page;
 }
 
-int blocks_insert(struct blocks *blocks, uintptr_t address, struct block block,
-                  struct block *ret_old, bool *ret_replaced) {
-    if (__builtin_expect(address >> ADDRESS_BITS != 0 || block.size_bytes > BLOCKS_SIZE_MAX, 0))
-        return -ERANGE;
+/* Enter a block in its page's table. Returns 0 or -ENOMEM. */
+static int page_insert(struct blocks *blocks, uintptr_t address, const struct block *block,
+                       struct block *ret_old, bool *ret_stale) {
     struct blocks_page **place = page_place(blocks, address);
     if (place == NULL)
         return -ENOMEM;
@@ -199,18 +200,31 @@ int blocks_insert(struct blocks *blocks, uintptr_t address, struct block block,
     }
     uint32_t granule = (uint32_t)(address >> GRANULE_SHIFT) & GRANULE_MASK;
     struct slot *slot = table_find(page, granule);
-    *ret_replaced = slot->site_size_high != 0;
-    if (__builtin_expect(*ret_replaced, 0))
+    if (__builtin_expect(slot->site_size_high != 0, 0)) {
         *ret_old = slot_unpack(slot);
-    else
+        *ret_stale = true;
+    } else {
         page->used++;
-    *slot = slot_pack(granule, block);
+    }
+    *slot = slot_pack(granule, *block);
     return 0;
 }
 
-bool blocks_remove(struct blocks *blocks, uintptr_t address, struct block *ret_block) {
-    if (__builtin_expect(address >> ADDRESS_BITS != 0, 0))
-        return false;
+__attribute__((noinline)) int blocks_make_way(struct blocks *blocks,
+                                              const struct blocks_recent *recent,
+                                              uintptr_t address, struct block *ret_old,
+                                              bool *ret_stale) {
+    int r = 0;
+    *ret_stale = recent->address == address;
+    if (!*ret_stale)
+        r = page_insert(blocks, recent->address, &recent->block, ret_old, ret_stale);
+    if (r < 0 || recent->address == address)
+        *ret_old = recent->block;
+    return r;
+}
+
+__attribute__((noinline)) bool blocks_page_remove(struct blocks *blocks, uintptr_t address,
+                                                  struct block *ret_block) {
     struct blocks_page **root = blocks->roots[address >> ROOT_SHIFT];
     if (__builtin_expect(root == NULL, 0))
         return false;

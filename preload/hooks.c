@@ -20,6 +20,7 @@
 
 #define EXPORT              __attribute__((visibility("default")))
 #define CALLER()            ((uintptr_t)__builtin_return_address(0))
+#define FLATTEN             __attribute__((flatten))
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* Not found yet, because this is dlsym()'s own allocation, or a libc without the function. */
@@ -32,32 +33,69 @@ static __attribute__((noinline, cold)) bool resolve(void **place) {
 }
 
 static inline bool real_begin(void) {
-    bool nested = recorder_thread.in_real;
-    recorder_thread.in_real = true;
+    bool nested = (recorder_thread.doing & THREAD_IN_REAL) != 0;
+    recorder_thread.doing |= THREAD_IN_REAL;
     return nested;
 }
 
 static inline void real_end(bool nested) {
-    recorder_thread.in_real = nested;
+    if (!nested)
+        recorder_thread.doing &= ~(uint32_t)THREAD_IN_REAL;
 }
 
 /* Tell what an allocation function returned. */
-static inline void *allocated(void *block, size_t bytes, bool nested, uintptr_t caller) {
+static __attribute__((noinline)) void *allocated(void *block, size_t bytes, bool nested,
+                                                 uintptr_t caller) {
     real_end(nested);
     if (nested || !recorder_active())
         return block;
-    if (UNLIKELY(block == NULL))
+    if (block == NULL)
         recorder_failed(TRACE_HEAP);
     else
         recorder_allocated((uintptr_t)block, bytes, caller);
     return block;
 }
 
-EXPORT void *malloc(size_t bytes) {
+static __attribute__((noinline, cold)) void *malloc_unusual(size_t bytes, uintptr_t caller) {
     if (MISSING(malloc))
         return real_bootstrap_allocate(bytes, 16);
     bool nested = real_begin();
-    return allocated(real.malloc(bytes), bytes, nested, CALLER());
+    return allocated(real.malloc(bytes), bytes, nested, caller);
+}
+
+/* malloc and free are the hot ones: the usual case in a straight line, all else aside. */
+EXPORT FLATTEN void *malloc(size_t bytes) {
+    if (UNLIKELY(recorder_thread.doing != 0 || real.malloc == NULL || !recorder_active()))
+        return malloc_unusual(bytes, CALLER());
+    recorder_thread.doing = THREAD_IN_REAL;
+    void *block = real.malloc(bytes);
+    recorder_thread.doing = 0;
+    if (UNLIKELY(block == NULL))
+        recorder_failed(TRACE_HEAP);
+    else
+        recorder_allocated((uintptr_t)block, bytes, CALLER());
+    return block;
+}
+
+static __attribute__((noinline, cold)) void free_unusual(void *block) {
+    if (block == NULL || real_bootstrap_owns(block) || MISSING(free))
+        return;
+    bool nested = real_begin();
+    if (!nested && recorder_active())
+        recorder_freed((uintptr_t)block);
+    real.free(block);
+    real_end(nested);
+}
+
+EXPORT FLATTEN void free(void *block) {
+    if (UNLIKELY(recorder_thread.doing != 0 || block == NULL || !recorder_active() ||
+                 real_bootstrap_owns(block))) {
+        free_unusual(block);
+        return;
+    }
+    recorder_freed((uintptr_t)block);
+    /* in_real is not needed: what an allocator unmaps was never told as mapped. */
+    real.free(block);
 }
 
 EXPORT void *calloc(size_t count, size_t size) {
@@ -108,16 +146,6 @@ EXPORT void *pvalloc(size_t bytes) {
         return NULL;
     bool nested = real_begin();
     return allocated(real.pvalloc(bytes), bytes, nested, CALLER());
-}
-
-EXPORT void free(void *block) {
-    if (block == NULL || UNLIKELY(real_bootstrap_owns(block)) || MISSING(free))
-        return;
-    if (!recorder_thread.in_real && recorder_active())
-        recorder_freed((uintptr_t)block);
-    bool nested = real_begin();
-    real.free(block);
-    real_end(nested);
 }
 
 /* A block from before the real functions were known: copy it over. */
@@ -181,7 +209,7 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size) {
 static inline void *mapped(void *address, size_t bytes, int flags, bool nested,
                            uintptr_t caller) {
     real_end(nested);
-    if (nested || recorder_thread.unwinding || !recorder_active())
+    if (nested || (recorder_thread.doing & THREAD_UNWINDING) != 0 || !recorder_active())
         return address;
     enum trace_space space = flags & MAP_ANONYMOUS ? TRACE_MAP_ANON : TRACE_MAP_FILE;
     if (address == MAP_FAILED)
@@ -214,7 +242,7 @@ EXPORT int munmap(void *address, size_t bytes) {
         return -1;
     struct recorder_unmapped unmapped;
     bool nested = real_begin();
-    bool told = !nested && !recorder_thread.unwinding && recorder_active();
+    bool told = !nested && (recorder_thread.doing & THREAD_UNWINDING) == 0 && recorder_active();
     /* What the kernel is bound to refuse is not taken out first. */
     bool plausible = bytes > 0 && (uintptr_t)address % 4096 == 0;
     if (told && plausible)
@@ -238,7 +266,7 @@ EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int flags
     }
     struct recorder_unmapped unmapped = {.count = 0};
     bool nested = real_begin();
-    bool told = !nested && !recorder_thread.unwinding && recorder_active();
+    bool told = !nested && (recorder_thread.doing & THREAD_UNWINDING) == 0 && recorder_active();
     bool moves = old_bytes > 0 && (uintptr_t)address % 4096 == 0;
 #ifdef MREMAP_DONTUNMAP
     bool keeps_old = (flags & MREMAP_DONTUNMAP) != 0;

@@ -28,29 +28,6 @@
 #define DIRECTORY_ENTRIES ((BLOCKS_SITE_MAX + 2) / TRACE_ROWS_PER_CHUNK)
 #define DIRECTORY_BYTES   (DIRECTORY_ENTRIES * sizeof(struct trace_row *))
 
-#define store_order() __asm__ volatile("" ::: "memory")
-
-static inline ledger_pair pair(uint64_t blocks, uint64_t bytes) {
-    return (ledger_pair){blocks, bytes};
-}
-
-static inline ledger_pair pair_get(const struct trace_pair *from) {
-    return *(const ledger_pair *)(const void *)from;
-}
-
-static inline void pair_set(struct trace_pair *to, ledger_pair value) {
-    *(ledger_pair *)(void *)to = value;
-}
-
-static inline ledger_pair row_live(const struct trace_row *row) {
-    return pair_get(&row->start) + pair_get(&row->allocated) - pair_get(&row->freed);
-}
-
-/* Only after reserve(): the chunk is there. */
-static inline struct trace_row *row_at(const struct ledger_region *region, uint32_t site) {
-    return &region->rows[site / TRACE_ROWS_PER_CHUNK][site % TRACE_ROWS_PER_CHUNK];
-}
-
 /* Rows */
 
 static struct trace_chunk *chunk_of(struct trace_row *rows) {
@@ -64,7 +41,7 @@ static struct trace_row *rows_new(struct ledger *ledger, uint32_t region, uint32
                                region, TRACE_ROWS_PER_CHUNK * sizeof(*rows));
     memcpy(&ledger->free_rows, rows, sizeof(rows));
     memset(rows, 0, TRACE_ROWS_PER_CHUNK * sizeof(*rows));
-    store_order();
+    ledger_store_order();
     struct trace_chunk *chunk = chunk_of(rows);
     chunk->first = first_site;
     chunk->owner = region;
@@ -73,7 +50,7 @@ static struct trace_row *rows_new(struct ledger *ledger, uint32_t region, uint32
 
 static void rows_free(struct ledger *ledger, struct trace_row *rows) {
     chunk_of(rows)->owner = TRACE_NO_OWNER;
-    store_order();
+    ledger_store_order();
     memcpy(rows, &ledger->free_rows, sizeof(rows));
     ledger->free_rows = rows;
 }
@@ -93,104 +70,66 @@ static __attribute__((noinline, cold)) bool reserve_rows(struct ledger *ledger, 
 }
 
 /* Make sure that every open region has a row for @site, before anything is booked. */
-static inline bool reserve(struct ledger *ledger, uint32_t site) {
+static bool reserve(struct ledger *ledger, uint32_t site) {
     for (uint32_t i = 0; i < ledger->open_count; i++)
-        if (__builtin_expect(ledger->open[i].rows[site / TRACE_ROWS_PER_CHUNK] == NULL, 0))
+        if (ledger->open[i].rows[site / TRACE_ROWS_PER_CHUNK] == NULL)
             return reserve_rows(ledger, site);
     return true;
 }
 
-/* Keep what the row was at the region's latest peak, if it still is what it was then. */
-static inline void row_before_change(struct trace_row *row, const struct trace_totals *totals,
-                                     const struct trace_row *process_row) {
-    if (row->epoch == totals->peak.epoch)
-        return;
-    if (row->epoch == 0 && row != process_row)
-        pair_set(&row->start, row_live(process_row));
-    pair_set(&row->peak, row_live(row));
-    store_order();
-    row->epoch = totals->peak.epoch;
-    store_order();
-}
-
-/* Bookings */
-
-static inline int64_t combined_live(const struct trace_region *record) {
-    return (int64_t)(record->space[TRACE_HEAP].live.bytes +
-                     record->space[TRACE_MAP_ANON].live.bytes);
-}
-
-static inline void totals_allocate(struct trace_totals *totals, ledger_pair delta) {
-    ledger_pair live = pair_get(&totals->live) + delta;
-    pair_set(&totals->live, live);
-    pair_set(&totals->allocated, pair_get(&totals->allocated) + delta);
-    if (live[1] > totals->peak.bytes)
-        *(ledger_pair *)(void *)&totals->peak = pair(live[1], totals->peak.epoch + 1);
-
-    if (delta[1] > totals->largest_bytes)
-        totals->largest_bytes = delta[1];
-    totals->owned_live_bytes += (int64_t)delta[1];
+/* What the region allocated itself. The process region owns everything: there it is its live.
+ */
+static inline void own(struct trace_totals *totals, uint64_t bytes) {
+    totals->owned_live_bytes += (int64_t)bytes;
     if (totals->owned_live_bytes > totals->owned_peak_bytes)
         totals->owned_peak_bytes = totals->owned_live_bytes;
 }
 
-bool ledger_allocate(struct ledger *ledger, enum trace_space space, uint32_t site,
-                     uint64_t blocks, uint64_t bytes) {
+/* The row of @site in an inner region, started from the process's row if it is new. */
+static inline struct trace_row *inner_row(const struct ledger *ledger, uint32_t region,
+                                          uint32_t site) {
+    struct trace_row *row = ledger_row(&ledger->open[region], site);
+    if (row->epoch == 0)
+        ledger_pair_set(&row->start, ledger_row_live(ledger_row(&ledger->open[0], site)));
+    return row;
+}
+
+__attribute__((noinline)) bool ledger_allocate_nested(struct ledger *ledger,
+                                                      enum trace_space space, uint32_t site,
+                                                      uint64_t blocks, uint64_t bytes) {
     if (!reserve(ledger, site))
         return false;
-    struct trace_header *header = ledger->file->header;
-    const struct trace_row *process_row = row_at(&ledger->open[0], site);
-    ledger_pair delta = pair(blocks, bytes);
-
-    header->updating++;
-    store_order();
+    ledger_pair delta = {blocks, bytes};
+    ledger_event_begin(ledger);
     for (uint32_t i = ledger->open_count; i-- > 0;) {
         struct trace_region *record = ledger->open[i].record;
-        struct trace_row *row = row_at(&ledger->open[i], site);
-        row_before_change(row, &record->space[space], process_row);
-        pair_set(&row->allocated, pair_get(&row->allocated) + delta);
-        store_order();
-        totals_allocate(&record->space[space], delta);
-        if (space != TRACE_MAP_FILE) {
-            int64_t combined = combined_live(record);
-            record->combined_live_bytes = combined;
-            if (combined > record->combined_peak_bytes)
-                record->combined_peak_bytes = combined;
-        }
+        struct trace_row *row =
+            i > 0 ? inner_row(ledger, i, site) : ledger_row(&ledger->open[0], site);
+        ledger_region_allocate(record, row, space, delta);
+        if (i > 0)
+            own(&record->space[space], bytes);
     }
-    store_order();
-    header->updating++;
+    ledger_event_end(ledger);
     return true;
 }
 
-bool ledger_free(struct ledger *ledger, enum trace_space space, uint32_t site, uint64_t blocks,
-                 uint64_t bytes, uint32_t birth, bool temporary) {
+__attribute__((noinline)) bool ledger_free_nested(struct ledger *ledger, enum trace_space space,
+                                                  uint32_t site, uint64_t blocks,
+                                                  uint64_t bytes, uint32_t birth,
+                                                  bool temporary) {
     if (!reserve(ledger, site))
         return false;
-    struct trace_header *header = ledger->file->header;
-    const struct trace_row *process_row = row_at(&ledger->open[0], site);
-    ledger_pair delta = pair(blocks, bytes);
-
-    header->updating++;
-    store_order();
+    ledger_pair delta = {blocks, bytes};
+    ledger_event_begin(ledger);
     for (uint32_t i = ledger->open_count; i-- > 0;) {
         struct trace_region *record = ledger->open[i].record;
-        struct trace_totals *totals = &record->space[space];
-        struct trace_row *row = row_at(&ledger->open[i], site);
-        row_before_change(row, totals, process_row);
-        pair_set(&row->freed, pair_get(&row->freed) + delta);
-        row->temporary += temporary;
-        store_order();
-        pair_set(&totals->live, pair_get(&totals->live) - delta);
-        pair_set(&totals->freed, pair_get(&totals->freed) + delta);
-        totals->temporary += temporary;
-        if (birth >= ledger->open[i].birth)
-            totals->owned_live_bytes -= (int64_t)bytes;
-        if (space != TRACE_MAP_FILE)
-            record->combined_live_bytes = combined_live(record);
+        struct trace_row *row =
+            i > 0 ? inner_row(ledger, i, site) : ledger_row(&ledger->open[0], site);
+        ledger_region_free(record, row, space, delta, temporary);
+        if (i > 0 && birth >= ledger->open[i].birth)
+            record->space[space].owned_live_bytes -= (int64_t)bytes;
     }
-    store_order();
-    header->updating++;
+    ledger_event_end(ledger);
     return true;
 }
 
@@ -264,8 +203,7 @@ static void record_begin(struct ledger *ledger, struct trace_region *record,
         totals->peak.bytes = totals->start.bytes;
         totals->peak.epoch = 1;
     }
-    record->combined_start_bytes = combined_live(record);
-    record->combined_live_bytes = record->combined_start_bytes;
+    record->combined_start_bytes = ledger_combined_live(record);
     record->combined_peak_bytes = record->combined_start_bytes;
     record->open = 1;
 }
@@ -312,9 +250,9 @@ int ledger_begin(struct ledger *ledger, const char *name, const struct ledger_mo
     return 0;
 }
 
-int ledger_init(struct ledger *ledger, struct tracefile *file,
+int ledger_init(struct ledger *ledger, struct tracefile *file, const struct stacktree *stacks,
                 const struct ledger_moment *now) {
-    *ledger = (struct ledger){.file = file};
+    *ledger = (struct ledger){.file = file, .stacks = stacks};
     ledger->names = sysmem_map(LEDGER_NAMES_MAX * sizeof(*ledger->names));
     if (ledger->names == NULL || ledger_begin(ledger, "process", now) < 0)
         return -ENOMEM;
@@ -332,7 +270,7 @@ static void complete_rows(struct ledger *ledger, struct ledger_region *region) {
             continue;
         struct trace_row **rows = &region->rows[first / TRACE_ROWS_PER_CHUNK];
         for (uint32_t i = 0; i < TRACE_ROWS_PER_CHUNK; i++) {
-            ledger_pair live = row_live(&process_rows[i]);
+            ledger_pair live = ledger_row_live(&process_rows[i]);
             if ((live[0] | live[1]) == 0)
                 continue;
             if (*rows == NULL)
@@ -344,19 +282,51 @@ static void complete_rows(struct ledger *ledger, struct ledger_region *region) {
             struct trace_row *row = &(*rows)[i];
             if (row->epoch != 0)
                 continue;
-            pair_set(&row->start, live);
-            pair_set(&row->peak, live);
-            store_order();
+            ledger_pair_set(&row->start, live);
+            ledger_pair_set(&row->peak, live);
+            ledger_store_order();
             row->epoch = 1;
         }
     }
+}
+
+/* The counts of @region so far, by space: sums over its rows. */
+static void sum_rows(const struct ledger *ledger, const struct ledger_region *region,
+                     struct trace_totals ret_totals[TRACE_SPACES]) {
+    uint32_t site_count = ledger->file->header->site_count;
+    for (uint32_t site = 0; site < site_count; site++) {
+        if (region->rows[site / TRACE_ROWS_PER_CHUNK] == NULL) {
+            site |= TRACE_ROWS_PER_CHUNK - 1;
+            continue;
+        }
+        const struct trace_row *row = ledger_row(region, site);
+        struct trace_totals *totals = &ret_totals[stacktree_site(ledger->stacks, site)->space];
+        ledger_pair_set(&totals->allocated,
+                        ledger_pair_get(&totals->allocated) + ledger_pair_get(&row->allocated));
+        ledger_pair_set(&totals->freed,
+                        ledger_pair_get(&totals->freed) + ledger_pair_get(&row->freed));
+        totals->temporary += row->temporary;
+    }
+}
+
+/* What an ended region's record says for good. */
+static void write_counts(const struct ledger *ledger, const struct ledger_region *region) {
+    struct trace_totals counts[TRACE_SPACES] = {0};
+    sum_rows(ledger, region, counts);
+    for (int space = 0; space < TRACE_SPACES; space++) {
+        struct trace_totals *totals = &region->record->space[space];
+        totals->allocated = counts[space].allocated;
+        totals->freed = counts[space].freed;
+        totals->temporary = counts[space].temporary;
+    }
+    region->record->combined_end_bytes = ledger_combined_live(region->record);
 }
 
 /* Give up the rows of an ended region: its totals remain. */
 static void drop_rows(struct ledger *ledger, struct ledger_region *region) {
     uint32_t chunks = ledger->file->header->site_count / TRACE_ROWS_PER_CHUNK + 1;
     region->record->flags |= TRACE_REGION_NO_ROWS;
-    store_order();
+    ledger_store_order();
     for (uint32_t i = 0; i < chunks; i++) {
         if (region->rows[i] != NULL)
             rows_free(ledger, region->rows[i]);
@@ -402,10 +372,11 @@ int ledger_end(struct ledger *ledger, const char *name, const struct ledger_mome
     }
     struct ledger_region region = ledger->open[at];
     complete_rows(ledger, &region);
+    write_counts(ledger, &region);
     region.record->end_elapsed_ns = now->elapsed_ns;
     region.record->end_cpu_ns = now->cpu_ns;
     region.record->end_thread = now->thread;
-    store_order();
+    ledger_store_order();
     region.record->open = 0;
 
     ledger->open_count--;
@@ -413,6 +384,15 @@ int ledger_end(struct ledger *ledger, const char *name, const struct ledger_mome
             (ledger->open_count - at) * sizeof(ledger->open[0]));
     keep_or_drop(ledger, &region);
     return 0;
+}
+
+/* The open region that @record is of; NULL when it has ended. */
+static const struct ledger_region *find_open(const struct ledger *ledger,
+                                             const struct trace_region *record) {
+    for (uint32_t i = 0; i < ledger->open_count; i++)
+        if (ledger->open[i].record == record)
+            return &ledger->open[i];
+    return NULL;
 }
 
 int ledger_query(const struct ledger *ledger, const char *name,
@@ -423,6 +403,13 @@ int ledger_query(const struct ledger *ledger, const char *name,
     const struct trace_region *record = known->youngest;
     const struct trace_totals *heap = &record->space[TRACE_HEAP];
     const struct trace_totals *anon = &record->space[TRACE_MAP_ANON];
+    const struct ledger_region *open = find_open(ledger, record);
+    struct trace_totals counts[TRACE_SPACES] = {0};
+    if (open != NULL)
+        sum_rows(ledger, open, counts);
+    else
+        counts[TRACE_HEAP] = *heap;
+
     *ret_totals = (struct votrace_region_totals){
         .instance = record->instance,
         .open = record->open,
@@ -431,11 +418,12 @@ int ledger_query(const struct ledger *ledger, const char *name,
         .live_peak_bytes = (int64_t)heap->peak.bytes,
         .peak_added_bytes = (int64_t)(heap->peak.bytes - heap->start.bytes),
         .net_bytes = (int64_t)(heap->live.bytes - heap->start.bytes),
-        .owned_peak_bytes = heap->owned_peak_bytes,
-        .allocations = heap->allocated.blocks,
-        .frees = heap->freed.blocks,
-        .allocated_bytes = heap->allocated.bytes,
-        .freed_bytes = heap->freed.bytes,
+        .owned_peak_bytes = record == ledger->open[0].record ? (int64_t)heap->peak.bytes
+                                                             : heap->owned_peak_bytes,
+        .allocations = counts[TRACE_HEAP].allocated.blocks,
+        .frees = counts[TRACE_HEAP].freed.blocks,
+        .allocated_bytes = counts[TRACE_HEAP].allocated.bytes,
+        .freed_bytes = counts[TRACE_HEAP].freed.bytes,
         .map_anon_peak_added_bytes = (int64_t)(anon->peak.bytes - anon->start.bytes),
         .combined_peak_added_bytes = record->combined_peak_bytes - record->combined_start_bytes,
     };

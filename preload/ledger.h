@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "stacktree.h"
 #include "trace_layout.h"
 #include "tracefile.h"
 #include "votrace.h"
@@ -40,6 +41,7 @@ struct ledger_name {
 
 struct ledger {
     struct tracefile *file;
+    const struct stacktree *stacks; /* tells the space of a site */
     struct ledger_region
         open[LEDGER_OPEN_MAX]; /* open[0] is the process, the last the youngest */
     uint32_t open_count;
@@ -60,7 +62,8 @@ struct ledger_moment {
 };
 
 /* Begins region 0, "process". Returns 0 or -ENOMEM. */
-int ledger_init(struct ledger *ledger, struct tracefile *file, const struct ledger_moment *now);
+int ledger_init(struct ledger *ledger, struct tracefile *file, const struct stacktree *stacks,
+                const struct ledger_moment *now);
 
 /* Begin an instance of @name. Returns 0; -ENOSPC, counted in regions_dropped, beyond a limit.
  */
@@ -73,20 +76,126 @@ int ledger_end(struct ledger *ledger, const char *name, const struct ledger_mome
 int ledger_query(const struct ledger *ledger, const char *name,
                  struct votrace_region_totals *ret_totals);
 
+/* The general cases of ledger_allocate() and ledger_free() below: any number of open regions.
+ */
+bool ledger_allocate_nested(struct ledger *ledger, enum trace_space space, uint32_t site,
+                            uint64_t blocks, uint64_t bytes);
+bool ledger_free_nested(struct ledger *ledger, enum trace_space space, uint32_t site,
+                        uint64_t blocks, uint64_t bytes, uint32_t birth, bool temporary);
+
+/* Count a call that returned NULL or MAP_FAILED; or a reallocation, beside its two bookings. */
+void ledger_count_failed(struct ledger *ledger, enum trace_space space);
+void ledger_count_reallocation(struct ledger *ledger, enum trace_space space);
+
+/* One booking. The order of the stores is part of the trace format: see ledger.c. */
+
+#define ledger_store_order() __asm__ volatile("" ::: "memory")
+
+static inline ledger_pair ledger_pair_get(const struct trace_pair *from) {
+    return *(const ledger_pair *)(const void *)from;
+}
+
+static inline void ledger_pair_set(struct trace_pair *to, ledger_pair value) {
+    *(ledger_pair *)(void *)to = value;
+}
+
+static inline void ledger_event_begin(const struct ledger *ledger) {
+    ledger->file->header->updating = 1;
+    ledger_store_order();
+}
+
+static inline void ledger_event_end(const struct ledger *ledger) {
+    ledger_store_order();
+    ledger->file->header->updating = 0;
+}
+
+/* The chunk that the row is in must be there. */
+static inline struct trace_row *ledger_row(const struct ledger_region *region, uint32_t site) {
+    return &region->rows[site / TRACE_ROWS_PER_CHUNK][site % TRACE_ROWS_PER_CHUNK];
+}
+
+static inline ledger_pair ledger_row_live(const struct trace_row *row) {
+    return ledger_pair_get(&row->start) + ledger_pair_get(&row->allocated) -
+           ledger_pair_get(&row->freed);
+}
+
+/* Keep what the row was at the region's latest peak, if it still is what it was then. */
+static inline void ledger_row_before_change(struct trace_row *row,
+                                            const struct trace_totals *totals) {
+    if (row->epoch == totals->peak.epoch)
+        return;
+    ledger_pair_set(&row->peak, ledger_row_live(row));
+    ledger_store_order();
+    row->epoch = totals->peak.epoch;
+    ledger_store_order();
+}
+
+static inline int64_t ledger_combined_live(const struct trace_region *record) {
+    return (int64_t)(record->space[TRACE_HEAP].live.bytes +
+                     record->space[TRACE_MAP_ANON].live.bytes);
+}
+
+static inline void ledger_region_allocate(struct trace_region *record, struct trace_row *row,
+                                          enum trace_space space, ledger_pair delta) {
+    struct trace_totals *totals = &record->space[space];
+    ledger_row_before_change(row, totals);
+    ledger_pair_set(&row->allocated, ledger_pair_get(&row->allocated) + delta);
+    ledger_store_order();
+    ledger_pair live = ledger_pair_get(&totals->live) + delta;
+    ledger_pair_set(&totals->live, live);
+    if (live[1] > totals->peak.bytes)
+        *(ledger_pair *)(void *)&totals->peak = (ledger_pair){live[1], totals->peak.epoch + 1};
+    if (delta[1] > totals->largest_bytes)
+        totals->largest_bytes = delta[1];
+    int64_t combined = ledger_combined_live(record);
+    if (combined > record->combined_peak_bytes)
+        record->combined_peak_bytes = combined;
+}
+
+static inline void ledger_region_free(struct trace_region *record, struct trace_row *row,
+                                      enum trace_space space, ledger_pair delta,
+                                      bool temporary) {
+    struct trace_totals *totals = &record->space[space];
+    ledger_row_before_change(row, totals);
+    ledger_pair_set(&row->freed, ledger_pair_get(&row->freed) + delta);
+    row->temporary += temporary;
+    ledger_store_order();
+    ledger_pair_set(&totals->live, ledger_pair_get(&totals->live) - delta);
+}
+
+/* Only the process region is open, and it has a row for @site: the usual case. */
+static inline bool ledger_is_simple(const struct ledger *ledger, uint32_t site) {
+    return __builtin_expect(ledger->open_count == 1, 1) &&
+           __builtin_expect(ledger->open[0].rows[site / TRACE_ROWS_PER_CHUNK] != NULL, 1);
+}
+
 /*
  * Book @blocks blocks of together @bytes bytes as allocated by @site. Returns false, with
  * nothing booked and the event counted as lost, when memory for a row is refused.
  */
-bool ledger_allocate(struct ledger *ledger, enum trace_space space, uint32_t site,
-                     uint64_t blocks, uint64_t bytes);
+static inline bool ledger_allocate(struct ledger *ledger, enum trace_space space, uint32_t site,
+                                   uint64_t blocks, uint64_t bytes) {
+    if (!ledger_is_simple(ledger, site))
+        return ledger_allocate_nested(ledger, space, site, blocks, bytes);
+    ledger_event_begin(ledger);
+    ledger_region_allocate(ledger->open[0].record, ledger_row(&ledger->open[0], site), space,
+                           (ledger_pair){blocks, bytes});
+    ledger_event_end(ledger);
+    return true;
+}
 
 /*
  * Book them as freed. @birth: ledger.begun when they were allocated. @temporary: the free was
  * the very next event of the allocating thread. Returns as above.
  */
-bool ledger_free(struct ledger *ledger, enum trace_space space, uint32_t site, uint64_t blocks,
-                 uint64_t bytes, uint32_t birth, bool temporary);
-
-/* Count a call that returned NULL or MAP_FAILED; or a reallocation, beside its two bookings. */
-void ledger_count_failed(struct ledger *ledger, enum trace_space space);
-void ledger_count_reallocation(struct ledger *ledger, enum trace_space space);
+static inline bool ledger_free(struct ledger *ledger, enum trace_space space, uint32_t site,
+                               uint64_t blocks, uint64_t bytes, uint32_t birth,
+                               bool temporary) {
+    if (!ledger_is_simple(ledger, site))
+        return ledger_free_nested(ledger, space, site, blocks, bytes, birth, temporary);
+    ledger_event_begin(ledger);
+    ledger_region_free(ledger->open[0].record, ledger_row(&ledger->open[0], site), space,
+                       (ledger_pair){blocks, bytes}, temporary);
+    ledger_event_end(ledger);
+    return true;
+}

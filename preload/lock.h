@@ -26,7 +26,7 @@ struct lock {
     _Atomic unsigned state; /* 0 free, 1 held, 2 held and somebody sleeps */
 };
 
-static inline void lock_wait(struct lock *lock) {
+static __attribute__((noinline, unused)) void lock_wait(struct lock *lock) {
     int saved_errno = errno;
     for (int i = 0; i < LOCK_SPINS; i++) {
         unsigned free_state = 0;
@@ -43,7 +43,7 @@ static inline void lock_wait(struct lock *lock) {
     errno = saved_errno;
 }
 
-static inline void lock_wake(struct lock *lock) {
+static __attribute__((noinline, unused)) void lock_wake(struct lock *lock) {
     int saved_errno = errno;
     syscall(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     errno = saved_errno;

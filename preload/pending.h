@@ -30,6 +30,7 @@ struct pending_event {
 };
 
 struct pending {
+    _Atomic bool any; /* something was pushed since the last look */
     _Atomic uint32_t
         pushed; /* events claimed so far; the queue is empty when popped equals it */
     _Atomic uint32_t popped;
@@ -40,8 +41,7 @@ struct pending {
 };
 
 static inline bool pending_any(const struct pending *pending) {
-    return atomic_load_explicit(&pending->pushed, memory_order_relaxed) !=
-           atomic_load_explicit(&pending->popped, memory_order_relaxed);
+    return atomic_load_explicit(&pending->any, memory_order_relaxed);
 }
 
 /* Returns false when the queue is full. */
@@ -56,6 +56,11 @@ static inline bool pending_push(struct pending *pending, struct pending_event ev
     atomic_store_explicit(&pending->slots[at % PENDING_EVENTS].ready, true,
                           memory_order_release);
     return true;
+}
+
+/* Before popping: what is pushed from here on sets pending_any() again. */
+static inline void pending_look(struct pending *pending) {
+    atomic_store_explicit(&pending->any, false, memory_order_seq_cst);
 }
 
 /* Returns false when there is none, or the oldest is still being written by its thread. */

@@ -96,27 +96,36 @@ static void book_freed_block(struct block block, bool temporary) {
                 temporary);
 }
 
-static inline void book_allocated(uintptr_t address, uint64_t bytes, uint32_t site) {
-    struct block block = {
-        .size_bytes = bytes,
-        .site = site,
-        .birth = recorder.ledger.begun,
-    };
+/* A block whose size is no longer known, or whose free went by unseen. */
+static __attribute__((noinline, cold)) void book_lost(struct block block) {
+    completeness()->events_lost++;
+    book_freed_block(block, false);
+}
+
+/* Enter a block in the table. Returns false when it was not. */
+static inline bool keep_block(uintptr_t address, uint64_t bytes, uint32_t site,
+                              uint32_t birth) {
     struct block old;
-    bool replaced;
-    int r = blocks_insert(&recorder.blocks, address, block, &old, &replaced);
-    if (__builtin_expect(r < 0, 0)) {
+    bool stale;
+    int r = blocks_insert(&recorder.blocks, address, bytes, site, birth, &old, &stale);
+    if (__builtin_expect(r == -ERANGE, 0)) {
         completeness()->events_lost++;
+        return false;
+    }
+    if (__builtin_expect(r < 0, 0))
         completeness()->table_refused++;
+    if (__builtin_expect(r < 0 || stale, 0))
+        book_lost(old);
+    return true;
+}
+
+static inline void book_allocated(uintptr_t address, uint64_t bytes, uint32_t site) {
+    if (__builtin_expect(!keep_block(address, bytes, site, recorder.ledger.begun), 0))
         return;
+    if (__builtin_expect(!ledger_allocate(&recorder.ledger, TRACE_HEAP, site, 1, bytes), 0)) {
+        struct block unbooked;
+        blocks_remove(&recorder.blocks, address, &unbooked);
     }
-    if (__builtin_expect(replaced, 0)) {
-        /* The allocator gives the address out again: its free went by unseen. */
-        completeness()->events_lost++;
-        book_freed_block(old, false);
-    }
-    if (__builtin_expect(!ledger_allocate(&recorder.ledger, TRACE_HEAP, site, 1, bytes), 0))
-        blocks_remove(&recorder.blocks, address, &old);
 }
 
 static inline void book_freed(uintptr_t address, bool temporary) {
@@ -169,9 +178,10 @@ static void book_mapped(uintptr_t address, uint64_t bytes, enum trace_space spac
     });
 }
 
-static void book_pending(void) {
+static __attribute__((noinline, cold)) void book_pending(void) {
     struct pending_event event;
     struct recorder_unmapped ignored;
+    pending_look(&recorder.pending);
     while (pending_pop(&recorder.pending, &event)) {
         switch (event.kind) {
         case PENDING_ALLOCATED:
@@ -192,8 +202,12 @@ static void book_pending(void) {
 
 /* Entering and leaving */
 
+static inline bool busy(void) {
+    return (recorder_thread.doing & THREAD_BUSY) != 0;
+}
+
 static inline bool enter(void) {
-    recorder_thread.busy = true;
+    recorder_thread.doing |= THREAD_BUSY;
     atomic_signal_fence(memory_order_seq_cst);
     return lock_acquire(&recorder.lock);
 }
@@ -203,11 +217,11 @@ static inline void leave(bool taken) {
         book_pending();
     lock_release(&recorder.lock, taken);
     atomic_signal_fence(memory_order_seq_cst);
-    recorder_thread.busy = false;
+    recorder_thread.doing &= ~(uint32_t)THREAD_BUSY;
 }
 
 /* The thread was interrupted inside the recorder: leave a note. */
-static void queue(struct pending_event event) {
+static __attribute__((noinline, cold)) void queue(struct pending_event event) {
     if (!pending_push(&recorder.pending, event))
         __atomic_fetch_add(&completeness()->events_lost, 1, __ATOMIC_RELAXED);
 }
@@ -250,18 +264,24 @@ static __attribute__((noinline, cold)) uint32_t add_site(const struct backtrace 
     return site;
 }
 
+static inline uint32_t thread_number(void) {
+    if (__builtin_expect(recorder_thread.number == 0, 0))
+        recorder_thread.number = 1 + atomic_fetch_add(&recorder.threads_numbered, 1);
+    return recorder_thread.number;
+}
+
 static inline uint32_t unwind(enum trace_space space, uintptr_t caller, uintptr_t *buffer) {
     struct backtrace backtrace;
-    recorder_thread.unwinding = true;
+    recorder_thread.doing |= THREAD_UNWINDING;
     bool whole = backtrace_take(caller, buffer, recorder.settings.depth_frames, &backtrace);
-    recorder_thread.unwinding = false;
+    recorder_thread.doing &= ~(uint32_t)THREAD_UNWINDING;
     if (__builtin_expect(!whole, 0))
         no_stack(space, true);
 
-    uint32_t site = stacktree_find(&recorder.stacks, &backtrace, space);
+    uint32_t site = stacktree_find(&recorder.stacks, &backtrace, space, thread_number());
     if (__builtin_expect(site != STACKTREE_NO_SITE, 1))
         return site;
-    if (recorder_thread.busy)
+    if (busy())
         return no_stack(space, true);
     return add_site(&backtrace, space);
 }
@@ -280,10 +300,9 @@ static __attribute__((noinline)) uint32_t unwind_small(enum trace_space space,
     return unwind(space, caller, buffer);
 }
 
-static inline uint32_t site_of(enum trace_space space, uintptr_t caller) {
-    if (!atomic_load_explicit(&recorder.unwinds, memory_order_relaxed))
-        return no_stack(space, false);
-    if (recorder_thread.unwinding)
+static __attribute__((noinline)) uint32_t site_by_stack(enum trace_space space,
+                                                        uintptr_t caller) {
+    if (recorder_thread.doing & THREAD_UNWINDING)
         return no_stack(space, true);
     int saved_errno = errno;
     uint32_t site = recorder.settings.depth_frames > SMALL_DEPTH_FRAMES
@@ -293,14 +312,18 @@ static inline uint32_t site_of(enum trace_space space, uintptr_t caller) {
     return site;
 }
 
+static inline uint32_t site_of(enum trace_space space, uintptr_t caller) {
+    if (atomic_load_explicit(&recorder.unwinds, memory_order_relaxed))
+        return site_by_stack(space, caller);
+    return stacktree_site_no_stack(space);
+}
+
 /* Heap events */
 
 void recorder_allocated(uintptr_t address, uint64_t bytes, uintptr_t caller) {
-    if (!recorder_active())
-        return;
     uint32_t site = site_of(TRACE_HEAP, caller);
     recorder_thread.last_allocated = address;
-    if (__builtin_expect(recorder_thread.busy, 0)) {
+    if (__builtin_expect(busy(), 0)) {
         queue((struct pending_event){
             .kind = PENDING_ALLOCATED, .address = address, .bytes = bytes, .site = site});
         return;
@@ -311,11 +334,9 @@ void recorder_allocated(uintptr_t address, uint64_t bytes, uintptr_t caller) {
 }
 
 void recorder_freed(uintptr_t address) {
-    if (!recorder_active())
-        return;
     bool temporary = recorder_thread.last_allocated == address;
     recorder_thread.last_allocated = 0;
-    if (__builtin_expect(recorder_thread.busy, 0)) {
+    if (__builtin_expect(busy(), 0)) {
         queue((struct pending_event){
             .kind = PENDING_FREED, .address = address, .temporary = temporary});
         return;
@@ -325,8 +346,8 @@ void recorder_freed(uintptr_t address) {
     leave(taken);
 }
 
-void recorder_failed(enum trace_space space) {
-    if (!recorder_active() || recorder_thread.busy)
+__attribute__((noinline)) void recorder_failed(enum trace_space space) {
+    if (!recorder_active() || busy())
         return;
     bool taken = enter();
     ledger_count_failed(&recorder.ledger, space);
@@ -338,7 +359,7 @@ void recorder_reallocating(uintptr_t address, struct recorder_taken *ret_taken) 
     if (!recorder_active())
         return;
     recorder_thread.last_allocated = 0;
-    if (recorder_thread.busy) {
+    if (busy()) {
         ret_taken->queued = true;
         queue((struct pending_event){.kind = PENDING_FREED, .address = address});
         return;
@@ -355,14 +376,10 @@ void recorder_realloc_failed(const struct recorder_taken *taken_out) {
         __atomic_fetch_add(&completeness()->events_lost, 1, __ATOMIC_RELAXED);
         return;
     }
-    struct block old;
-    bool replaced;
     bool taken = enter();
-    if (taken_out->known && blocks_insert(&recorder.blocks, taken_out->address,
-                                          taken_out->block, &old, &replaced) < 0) {
-        completeness()->events_lost++;
-        completeness()->table_refused++;
-    }
+    if (taken_out->known)
+        keep_block(taken_out->address, taken_out->block.size_bytes, taken_out->block.site,
+                   taken_out->block.birth);
     ledger_count_failed(&recorder.ledger, TRACE_HEAP);
     leave(taken);
 }
@@ -402,7 +419,7 @@ void recorder_mapped(uintptr_t address, uint64_t bytes, enum trace_space space,
         return;
     uint32_t site = site_of(space, caller);
     bytes = round_to_pages(bytes);
-    if (recorder_thread.busy) {
+    if (busy()) {
         queue((struct pending_event){.kind = PENDING_MAPPED,
                                      .space = space,
                                      .address = address,
@@ -420,7 +437,7 @@ void recorder_unmapping(uintptr_t address, uint64_t bytes, struct recorder_unmap
     if (!recorder_active())
         return;
     bytes = round_to_pages(bytes);
-    if (recorder_thread.busy) {
+    if (busy()) {
         queue((struct pending_event){
             .kind = PENDING_UNMAPPED, .address = address, .bytes = bytes});
         return;
@@ -431,7 +448,7 @@ void recorder_unmapping(uintptr_t address, uint64_t bytes, struct recorder_unmap
 }
 
 void recorder_unmap_failed(const struct recorder_unmapped *unmapped) {
-    if (!recorder_active() || recorder_thread.busy)
+    if (!recorder_active() || busy())
         return;
     bool taken = enter();
     for (unsigned i = 0; i < unmapped->count; i++)
@@ -451,7 +468,7 @@ static void update_unwinds(void) {
 }
 
 void recorder_region_begin(const char *name) {
-    if (!recorder_active() || recorder_thread.busy || name == NULL)
+    if (!recorder_active() || busy() || name == NULL)
         return;
     struct ledger_moment now = this_moment();
     bool taken = enter();
@@ -461,7 +478,7 @@ void recorder_region_begin(const char *name) {
 }
 
 void recorder_region_end(const char *name) {
-    if (!recorder_active() || recorder_thread.busy || name == NULL)
+    if (!recorder_active() || busy() || name == NULL)
         return;
     struct ledger_moment now = this_moment();
     bool taken = enter();
@@ -471,7 +488,7 @@ void recorder_region_end(const char *name) {
 }
 
 int recorder_region_query(const char *name, struct votrace_region_totals *ret_totals) {
-    if (!recorder_active() || recorder_thread.busy || name == NULL)
+    if (!recorder_active() || busy() || name == NULL)
         return -ENOSYS;
     bool taken = enter();
     int r = ledger_query(&recorder.ledger, name, ret_totals);
@@ -550,7 +567,7 @@ static bool start(void) {
     if (blocks_init(&recorder.blocks) < 0 ||
         modules_init(&recorder.modules, &recorder.file, exe) < 0 ||
         stacktree_init(&recorder.stacks, &recorder.file) < 0 ||
-        ledger_init(&recorder.ledger, &recorder.file, &now) < 0)
+        ledger_init(&recorder.ledger, &recorder.file, &recorder.stacks, &now) < 0)
         return false;
     backtrace_init();
     update_unwinds();
@@ -574,7 +591,7 @@ void recorder_start(void) {
 
 void recorder_fork_prepare(void) {
     /* Not when a signal handler forks inside the recorder: the child is muted anyhow. */
-    if (!recorder_active() || recorder_thread.busy)
+    if (!recorder_active() || busy())
         return;
     recorder.fork_lock_taken = enter();
     recorder.fork_held = true;
@@ -601,18 +618,21 @@ void recorder_fork_child(void) {
 
 static void print_summary(void) {
     char line[PATH_MAX + 256];
-    const struct trace_totals *heap = &recorder.ledger.open[0].record->space[TRACE_HEAP];
-    int length = snprintf(line, sizeof(line),
-                          "votrace: heap peak %" PRIu64 " bytes, %" PRIu64
-                          " allocations, %" PRIu64 " bytes not freed; %s%s\n",
-                          heap->peak.bytes, heap->allocated.blocks, heap->live.bytes,
-                          recorder.file.spilling ? "could not write " : "", recorder.file.path);
+    struct votrace_region_totals totals;
+    if (recorder_region_query("process", &totals) < 0)
+        return;
+    int length =
+        snprintf(line, sizeof(line),
+                 "votrace: heap peak %" PRIi64 " bytes, %" PRIu64 " allocations, %" PRIi64
+                 " bytes not freed; %s%s\n",
+                 totals.live_peak_bytes, totals.allocations, totals.live_bytes,
+                 recorder.file.spilling ? "could not write all of " : "", recorder.file.path);
     if (length > 0 && (size_t)length < sizeof(line))
         syscall(SYS_write, STDERR_FILENO, line, length);
 }
 
 void recorder_exiting(void) {
-    if (!recorder_active() || recorder_thread.busy ||
+    if (!recorder_active() || busy() ||
         recorder.file.header->pid != (uint32_t)syscall(SYS_getpid))
         return;
     int saved_errno = errno;

@@ -21,11 +21,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a thread is doing. Zero, nearly always: the program's own code. */
+enum thread_doing {
+    THREAD_IN_REAL = 1,   /* the real allocator: what it calls is its own business */
+    THREAD_BUSY = 2,      /* in the recorder: the events of a signal handler must queue */
+    THREAD_UNWINDING = 4, /* in the unwinder: allocations count, but get no stack */
+};
+
 /* What the library knows of a thread. Kept small: it lives in the static TLS block. */
 struct thread_state {
-    bool in_real;   /* the real allocator runs: what it calls is its own business */
-    bool busy;      /* this thread is in the recorder: a handler's events must queue */
-    bool unwinding; /* and here in the unwinder */
+    uint32_t doing;           /* enum thread_doing, or-ed */
+    uint32_t number;          /* tells threads apart; 0 until its first stack */
     uintptr_t last_allocated; /* the block of its latest event, if that was an allocation */
 };
 
@@ -46,7 +52,10 @@ static inline bool recorder_active(void) {
  */
 void recorder_start(void);
 
-/* Heap events. @caller is the return address of the hook. @bytes as requested. */
+/*
+ * Heap events. @caller is the return address of the hook, @bytes as requested. The caller has
+ * found recorder_active() true: these two are too hot to look twice.
+ */
 void recorder_allocated(uintptr_t address, uint64_t bytes, uintptr_t caller);
 void recorder_freed(uintptr_t address);
 void recorder_failed(enum trace_space space);
