@@ -56,8 +56,8 @@ struct recorder {
     struct stacktree stacks;
     struct modules modules;
     struct pending pending;
-    _Atomic uint64_t
-        loader_changes; /* objects loaded and unloaded when modules were last noted */
+    _Atomic uint32_t threads_numbered;
+    _Atomic uint64_t loader_changes; /* loads and unloads when modules were last noted */
     uint64_t start_ns;
     uint64_t page_bytes;
     bool fork_held; /* recorder_fork_prepare() entered */
