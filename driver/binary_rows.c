@@ -224,10 +224,10 @@ static int end_count(struct binary_rows *rows) {
                            rows->rows + 1, count, field->name);
     if (!field_is_string(field) && count % field->items != 0)
         return problem_set(rows->problem, -EBADMSG, rows->lineno,
-                           "row %" PRIu64 " has %" PRIu32 " items in column '%s' where "
-                           "arraysize asks for a multiple of %" PRIu64
+                           "the number of items in row %" PRIu64 ", column '%s', is %" PRIu32
+                           ", arraysize asks for a multiple of %" PRIu64
                            ", correct the stream or the arraysize",
-                           rows->rows + 1, count, field->name, field->items);
+                           rows->rows + 1, field->name, count, field->items);
     begin_items(rows, count);
     return 0;
 }
@@ -346,8 +346,8 @@ int binary_rows_end(struct binary_rows *rows) {
                            rows->rows + 1, field_at(rows)->name, rows->cell_items,
                            rows->phase_bytes);
     return problem_set(rows->problem, -EBADMSG, rows->lineno,
-                       "the stream ends in row %" PRIu64 ", column '%s', %" PRIu64
-                       " bytes after the row's start, the stream is cut short or does not fit "
-                       "its FIELDs, fetch or write it again",
+                       "the stream ends in row %" PRIu64 ", column '%s', at byte %" PRIu64
+                       " of the row, the stream is cut short or does not fit its FIELDs, fetch "
+                       "or write it again",
                        rows->rows + 1, field_at(rows)->name, rows->offset - rows->row_start);
 }

@@ -241,8 +241,8 @@ static int begin_td(struct builder *builder, const struct attributes *attributes
                     uint64_t lineno) {
     if (builder->cells == builder->table->field_count)
         return problem_set(builder->problem, -EBADMSG, lineno,
-                           "row %" PRIu64 " has more cells than the %zu FIELDs, remove the TD "
-                           "or add a FIELD",
+                           "row %" PRIu64 " has more cells than its table has FIELDs (%zu), "
+                           "remove the TD or add a FIELD",
                            builder->table->rows + 1, builder->table->field_count);
     if (attributes->of[ATTRIBUTE_ENCODING].text != NULL &&
         !attribute_is(attributes, ATTRIBUTE_ENCODING, "none"))
@@ -314,7 +314,8 @@ static int end_td(struct builder *builder) {
 static int end_tr(struct builder *builder) {
     if (builder->cells < builder->table->field_count)
         return problem_set(builder->problem, -EBADMSG, builder->tr_lineno,
-                           "row %" PRIu64 " has %zu cells for %zu FIELDs, add the missing TDs",
+                           "row %" PRIu64 " has %zu of its %zu cells, add the missing TDs or "
+                           "remove FIELDs",
                            builder->table->rows + 1, builder->cells,
                            builder->table->field_count);
     builder->table->rows++;
@@ -359,7 +360,7 @@ static enum element find_child(enum element parent, const char *name) {
 static int begin_unknown(struct builder *builder, const char *name, uint64_t lineno) {
     if (builder->inside == ELEMENT_DOCUMENT)
         return problem_set(builder->problem, -EBADMSG, lineno,
-                           "the document is a <%.*s>, not a VOTABLE, give a VOTable",
+                           "the root element is <%.*s>, not VOTABLE, give a VOTable",
                            QUOTED_BYTES, name);
     if (builder->inside == ELEMENT_DATA && strcmp(name, "INFO") != 0)
         return problem_set(builder->problem, -ENOTSUP, lineno,

@@ -125,8 +125,8 @@ static int check_items(const struct place *place, uint64_t items) {
     if (field->variable ? items % field->items == 0 : items == field->items)
         return 0;
     return problem_set(place->problem, -EBADMSG, place->lineno,
-                       "column '%s' has %" PRIu64 " items where arraysize asks for %s%" PRIu64
-                       ", correct the cell or the arraysize",
+                       "the number of items in column '%s' is %" PRIu64
+                       ", arraysize asks for %s%" PRIu64 ", correct the cell or the arraysize",
                        field->name, items, field->variable ? "a multiple of " : "",
                        field->items);
 }
