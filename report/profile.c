@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * profile.c: the checks that every profile passes, whether it was derived from a trace or read
+ * from a store, and the words for what a recorder can miss.
+ *
+ * The invariants are the reason to believe a number: the sites' bytes at the peak add up to the
+ * peak, their live bytes to live, their starts to start. A profile that breaks one is refused,
+ * never shown.
+ */
+#include "profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct profile_gap_text gap_texts[PROFILE_GAPS] = {
+    [PROFILE_EVENTS_LOST] = {"events_lost", "allocations or frees not recorded", true},
+    [PROFILE_UNKNOWN_FREES] = {"unknown_frees", "frees of blocks never seen allocated", true},
+    [PROFILE_TABLE_REFUSED] = {"table_refused", "times no memory for the table of live blocks",
+                               true},
+    [PROFILE_FILE_REFUSED] = {"file_refused", "times the trace file could not grow", false},
+    [PROFILE_STACKS_MISSING] = {"stacks_missing", "allocations without a call stack", false},
+    [PROFILE_STACKS_OTHER] = {"stacks_other",
+                              "allocations booked on \"other\", a table was "
+                              "full",
+                              false},
+    [PROFILE_FORKED_CHILDREN] = {"forked_children", "forked children not measured", true},
+    [PROFILE_UNBALANCED_ENDS] = {"unbalanced_ends", "region ends without a begin", false},
+    [PROFILE_REGIONS_DROPPED] = {"regions_dropped", "regions beyond the limit not measured",
+                                 true},
+    [PROFILE_OWNED_INEXACT] = {"owned_inexact", "times the owned peak may be wrong", false},
+    [PROFILE_SETTINGS_IGNORED] = {"settings_ignored", "VOTRACE_* settings not understood",
+                                  false},
+};
+
+const struct profile_gap_text *profile_gap_text(enum profile_gap gap) {
+    return &gap_texts[gap];
+}
+
+bool profile_is_incomplete(const struct profile *profile) {
+    for (size_t i = 0; i < PROFILE_GAPS; i++)
+        if (profile->gaps[i] != 0 && gap_texts[i].spoils_the_sums)
+            return true;
+    return profile->end != PROFILE_ENDED || profile->truncated || profile->cut;
+}
+
+int64_t profile_peak_added(const struct profile_totals *totals) {
+    return totals->peak_bytes - totals->start.bytes;
+}
+
+int64_t profile_net(const struct profile_totals *totals) {
+    return totals->end.bytes - totals->start.bytes;
+}
+
+bool profile_counts_are_known(const struct profile_region *region) {
+    return region->has_rows || !region->open;
+}
+
+static int tables_check(const struct profile *profile, struct fault *fault) {
+    const char *what = "call stacks";
+    if (profile->node_count == 0 || profile->module_count == 0)
+        goto bad;
+    for (size_t i = 1; i < profile->node_count; i++)
+        if (profile->nodes[i].parent >= i || profile->nodes[i].frame >= profile->frame_count)
+            goto bad;
+    what = "frames";
+    for (size_t i = 0; i < profile->frame_count; i++)
+        if (profile->frames[i].module >= profile->module_count)
+            goto bad;
+    what = "call sites";
+    for (size_t i = 0; i < profile->site_count; i++)
+        if (profile->sites[i].node >= profile->node_count ||
+            profile->sites[i].space >= TRACE_SPACES)
+            goto bad;
+    what = "regions";
+    if (profile->region_count == 0)
+        goto bad;
+    for (size_t i = 0; i < profile->region_count; i++)
+        if (profile->regions[i].parent > i || (i > 0 && profile->regions[i].parent == i))
+            goto bad;
+    return 0;
+bad:
+    return fault_set(fault, -EBADMSG, "damaged: its %s point nowhere", what);
+}
+
+static bool pair_is_sane(const struct profile_pair *pair) {
+    return pair->blocks >= 0 && pair->bytes >= 0;
+}
+
+/* Sums saturate: a sum that does not fit equals no total that passed the checks. */
+static void sum_add(int64_t *sum, int64_t value) {
+    if (__builtin_add_overflow(*sum, value, sum))
+        *sum = INT64_MAX;
+}
+
+static void pair_add(struct profile_pair *sum, const struct profile_pair *value) {
+    sum_add(&sum->blocks, value->blocks);
+    sum_add(&sum->bytes, value->bytes);
+}
+
+static int totals_fault(const struct profile_region *region, size_t space, struct fault *fault,
+                        const char *what, int64_t sites, int64_t says) {
+    static const char *const spaces[] = {"heap", "anonymous mappings", "file mappings"};
+    return fault_set(fault, -EBADMSG,
+                     "damaged: region \"%s\" (instance %" PRIu32 ", %s): %s add up to %" PRId64
+                     ", its total says %" PRId64,
+                     region->name, region->instance, spaces[space], what, sites, says);
+}
+
+static int totals_check(const struct profile_region *region, size_t space,
+                        struct fault *fault) {
+    const struct profile_totals *totals = &region->totals[space];
+    const struct profile_pair *pairs[] = {&totals->start, &totals->end, &totals->allocated,
+                                          &totals->freed};
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (!pair_is_sane(pairs[i]))
+            return totals_fault(region, space, fault, "bytes or blocks", 0, pairs[i]->bytes);
+
+    int64_t least =
+        totals->start.bytes > totals->end.bytes ? totals->start.bytes : totals->end.bytes;
+    if (totals->peak_bytes < least)
+        return totals_fault(region, space, fault, "live bytes before or after the peak", least,
+                            totals->peak_bytes);
+    if (!profile_counts_are_known(region))
+        return 0;
+    struct profile_pair end = totals->start;
+    pair_add(&end, &totals->allocated);
+    if (end.blocks - totals->freed.blocks != totals->end.blocks)
+        return totals_fault(region, space, fault, "start, allocations and frees",
+                            end.blocks - totals->freed.blocks, totals->end.blocks);
+    if (end.bytes - totals->freed.bytes != totals->end.bytes)
+        return totals_fault(region, space, fault, "start, allocated and freed bytes",
+                            end.bytes - totals->freed.bytes, totals->end.bytes);
+    return 0;
+}
+
+static int rows_check(const struct profile *profile, const struct profile_region *region,
+                      struct fault *fault) {
+    struct profile_totals sums[TRACE_SPACES] = {0};
+    for (size_t i = 0; i < region->rows_count; i++) {
+        const struct profile_row *row = &region->rows[i];
+        if (row->site >= profile->site_count ||
+            (i > 0 && row->site <= region->rows[i - 1].site))
+            return fault_set(fault, -EBADMSG,
+                             "damaged: region \"%s\" (instance %" PRIu32
+                             ") names a call site that is not there",
+                             region->name, region->instance);
+        if (!pair_is_sane(&row->allocated) || !pair_is_sane(&row->freed) ||
+            !pair_is_sane(&row->start) || !pair_is_sane(&row->peak) ||
+            !pair_is_sane(&row->end) || row->temporary < 0)
+            return fault_set(fault, -EBADMSG,
+                             "damaged: region \"%s\" (instance %" PRIu32
+                             ") has a call site with a negative count",
+                             region->name, region->instance);
+        struct profile_totals *sum = &sums[profile->sites[row->site].space];
+        pair_add(&sum->start, &row->start);
+        pair_add(&sum->end, &row->end);
+        sum_add(&sum->peak_bytes, row->peak.bytes);
+    }
+    for (size_t space = 0; space < TRACE_SPACES; space++) {
+        const struct profile_totals *says = &region->totals[space];
+        const struct {
+            const char *what;
+            int64_t sites, says;
+        } facts[] = {
+            {"its sites' bytes at the peak", sums[space].peak_bytes, says->peak_bytes},
+            {"its sites' bytes at the start", sums[space].start.bytes, says->start.bytes},
+            {"its sites' live bytes", sums[space].end.bytes, says->end.bytes},
+            {"its sites' blocks at the start", sums[space].start.blocks, says->start.blocks},
+            {"its sites' live blocks", sums[space].end.blocks, says->end.blocks},
+        };
+        for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+            if (facts[i].sites != facts[i].says)
+                return totals_fault(region, space, fault, facts[i].what, facts[i].sites,
+                                    facts[i].says);
+    }
+    return 0;
+}
+
+int profile_check(const struct profile *profile, struct fault *fault) {
+    int r = tables_check(profile, fault);
+    for (size_t i = 0; r == 0 && i < profile->region_count; i++) {
+        const struct profile_region *region = &profile->regions[i];
+        for (size_t space = 0; r == 0 && space < TRACE_SPACES; space++)
+            r = totals_check(region, space, fault);
+        if (r == 0 && region->has_rows)
+            r = rows_check(profile, region, fault);
+    }
+    return r;
+}
+
+void profile_finish(struct profile *profile) {
+    arena_finish(&profile->arena);
+    memset(profile, 0, sizeof(*profile));
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace_reader.c: read the whole file into private memory, walk its chunks once to count, once
+ * to fill, and refuse at the first thing that cannot be.
+ *
+ * The file is copied, not mapped: a mapped file that shrinks or changes meanwhile would undo
+ * the checks or raise SIGBUS. Nothing here is derived or summed, nothing is printed.
+ */
+#include "trace_reader.h"
+
+#include "arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define TRACE_READER_MAX_BYTES (UINT64_C(16) << 30)
+
+struct trace_file {
+    struct trace trace; /* first: what the world sees of it */
+    struct arena arena;
+    unsigned char *bytes;
+    uint64_t end; /* of the chunks that are whole */
+    size_t chunk_rows;
+    struct trace_header header;
+};
+
+/* Where the next id of a table has to come from, while the chunks are walked in order. */
+struct id_table {
+    const char *name;
+    unsigned char *items;
+    size_t item_bytes;
+    uint32_t in_use; /* ids 0 .. in_use-1 */
+    uint64_t filled; /* ids seen so far: chunks continue where the last one ended */
+};
+
+static int damaged(struct fault *fault, const char *what, uint64_t offset) {
+    return fault_set(fault, -EBADMSG, "trace damaged: %s at byte %" PRIu64, what, offset);
+}
+
+static int header_check(const unsigned char *bytes, size_t size, struct trace_header *ret,
+                        struct fault *fault) {
+    struct trace_header header;
+    if (size < sizeof(header.magic) || memcmp(bytes, TRACE_MAGIC, sizeof(header.magic)) != 0)
+        return fault_set(fault, -ENOMSG, "this is not a votrace trace");
+    if (size < TRACE_HEADER_BYTES)
+        return fault_set(fault, -EBADMSG,
+                         "trace truncated: %zu bytes do not hold its header of %u", size,
+                         TRACE_HEADER_BYTES);
+    memcpy(&header, bytes, sizeof(header));
+    if (header.byte_order == __builtin_bswap32(TRACE_BYTE_ORDER))
+        return fault_set(fault, -ENOTSUP,
+                         "trace of a machine with the other byte order: import it there");
+    if (header.version > TRACE_VERSION)
+        return fault_set(fault, -ENOTSUP,
+                         "trace version %" PRIu32 " is newer than this votreport, which reads "
+                         "version %u: use the votreport that came with its libvotrace.so",
+                         header.version, TRACE_VERSION);
+    if (header.version != TRACE_VERSION)
+        return fault_set(fault, -ENOTSUP, "trace version %" PRIu32 " was never released",
+                         header.version);
+    if (header.byte_order != TRACE_BYTE_ORDER || header.header_bytes != TRACE_HEADER_BYTES)
+        return damaged(fault, "a header that cannot be", 0);
+    if (header.state > TRACE_EXITED || header.stacks > TRACE_STACKS_ALL ||
+        memchr(header.program, '\0', sizeof(header.program)) == NULL ||
+        memchr(header.votrace_version, '\0', sizeof(header.votrace_version)) == NULL)
+        return damaged(fault, "a header that cannot be", 0);
+    if (header.used_bytes < TRACE_HEADER_BYTES || header.used_bytes % TRACE_CHUNK_ALIGN != 0 ||
+        header.used_bytes > TRACE_READER_MAX_BYTES)
+        return damaged(fault, "a size that cannot be", 0);
+    if (header.region_count == 0)
+        return fault_set(fault, -EBADMSG,
+                         "trace is empty: the program ended before anything was recorded");
+    if (header.node_count == 0 || header.site_count < TRACE_FIXED_SITES)
+        return damaged(fault, "tables without their first entries", 0);
+    *ret = header;
+    return 0;
+}
+
+/* Payload bytes that @chunk must have for its kind and count; UINT64_MAX for an unknown kind.
+ */
+static uint64_t payload_need(const struct trace_chunk *chunk) {
+    static const uint32_t item_bytes[] = {
+        [TRACE_CHUNK_NODES] = sizeof(struct trace_node),
+        [TRACE_CHUNK_SITES] = sizeof(struct trace_site),
+        [TRACE_CHUNK_REGIONS] = sizeof(struct trace_region),
+        [TRACE_CHUNK_ROWS] = sizeof(struct trace_row),
+        [TRACE_CHUNK_MODULE] = 0,
+        [TRACE_CHUNK_TEXT] = 1,
+    };
+    if (chunk->kind == 0 || chunk->kind >= sizeof(item_bytes) / sizeof(item_bytes[0]))
+        return UINT64_MAX;
+    if (chunk->kind == TRACE_CHUNK_MODULE)
+        return sizeof(struct trace_module);
+    return (uint64_t)item_bytes[chunk->kind] * chunk->count;
+}
+
+/*
+ * Read the chunk header at @offset. Returns 1 and sets @ret_chunk, 0 when the file ends inside
+ * this chunk, -EBADMSG when it is no chunk.
+ */
+static int chunk_at(const struct trace_file *file, size_t size, uint64_t offset,
+                    struct trace_chunk *ret_chunk, struct fault *fault) {
+    struct trace_chunk chunk;
+    if (offset + sizeof(chunk) > size)
+        return 0;
+    memcpy(&chunk, file->bytes + offset, sizeof(chunk));
+    if (chunk.magic != TRACE_CHUNK_MAGIC)
+        return damaged(fault, "no chunk", offset);
+    if (chunk.bytes < sizeof(chunk) || chunk.bytes % TRACE_CHUNK_ALIGN != 0 ||
+        chunk.bytes > file->header.used_bytes - offset)
+        return damaged(fault, "a chunk of impossible size", offset);
+    if (payload_need(&chunk) > chunk.bytes - sizeof(chunk))
+        return damaged(fault, "a chunk with more entries than room", offset);
+    if (offset + chunk.bytes > size)
+        return 0;
+    *ret_chunk = chunk;
+    return 1;
+}
+
+/* First walk: find where the whole chunks end, and how many of the variable kinds there are. */
+static int chunks_count(struct trace_file *file, size_t size, size_t *ret_modules,
+                        struct fault *fault) {
+    size_t modules = 0;
+    uint64_t offset = TRACE_HEADER_BYTES;
+    while (offset < file->header.used_bytes) {
+        struct trace_chunk chunk = {0};
+        int r = chunk_at(file, size, offset, &chunk, fault);
+        if (r < 0)
+            return r;
+        if (r == 0) {
+            file->trace.truncated = true;
+            break;
+        }
+        modules += chunk.kind == TRACE_CHUNK_MODULE;
+        file->chunk_rows += chunk.kind == TRACE_CHUNK_ROWS;
+        offset += chunk.bytes;
+    }
+    file->end = offset;
+    *ret_modules = modules;
+    return 0;
+}
+
+static int ids_take(struct id_table *table, const struct trace_chunk *chunk,
+                    const unsigned char *payload, uint64_t offset, struct fault *fault) {
+    if (chunk->first != table->filled || chunk->first + chunk->count > UINT32_MAX)
+        return damaged(fault, "ids that do not count up", offset);
+    if (chunk->first < table->in_use) {
+        uint64_t left = table->in_use - chunk->first;
+        uint64_t count = chunk->count < left ? chunk->count : left;
+        memcpy(table->items + chunk->first * table->item_bytes, payload,
+               count * table->item_bytes);
+    }
+    table->filled += chunk->count;
+    return 0;
+}
+
+static int rows_take(struct trace_file *file, const struct trace_chunk *chunk,
+                     const unsigned char *payload, struct trace_rows *rows, uint64_t offset,
+                     struct fault *fault) {
+    const struct trace_header *header = &file->header;
+    /* A row for a site or region not in use yet: made ready, and the process died before the
+     * event that needs it. */
+    if (chunk->owner == TRACE_NO_OWNER || chunk->owner >= header->region_count ||
+        chunk->first >= header->site_count)
+        return 0;
+    if (chunk->count == 0)
+        return damaged(fault, "rows of no site", offset);
+    uint32_t left = header->site_count - (uint32_t)chunk->first;
+    rows[file->trace.rows_count++] = (struct trace_rows){
+        .region = chunk->owner,
+        .first = (uint32_t)chunk->first,
+        .count = chunk->count < left ? chunk->count : left,
+        .rows = (const struct trace_row *)(const void *)payload,
+    };
+    return 0;
+}
+
+static int module_take(struct trace_file *file, const struct trace_chunk *chunk,
+                       const unsigned char *payload, struct trace_loaded_module *modules,
+                       uint64_t offset, struct fault *fault) {
+    const struct trace_module *module = (const struct trace_module *)(const void *)payload;
+    uint64_t room = chunk->bytes - sizeof(*chunk) - sizeof(*module);
+    if (module->path_bytes > room || module->build_id_bytes > TRACE_BUILD_ID_MAX ||
+        module->start > module->end)
+        return damaged(fault, "a module that cannot be", offset);
+    modules[file->trace.module_count++] = (struct trace_loaded_module){
+        .module = module,
+        .path = {(const char *)(module + 1), module->path_bytes},
+    };
+    return 0;
+}
+
+static int text_take(struct trace_file *file, const struct trace_chunk *chunk,
+                     const unsigned char *payload, uint64_t offset, struct fault *fault) {
+    struct trace_bytes *texts[] = {
+        [TRACE_TEXT_EXE] = &file->trace.exe,
+        [TRACE_TEXT_COMMAND] = &file->trace.command,
+        [TRACE_TEXT_CWD] = &file->trace.cwd,
+    };
+    if (chunk->first == 0 || chunk->first >= sizeof(texts) / sizeof(texts[0]))
+        return damaged(fault, "a text of unknown meaning", offset);
+    *texts[chunk->first] = (struct trace_bytes){(const char *)payload, chunk->count};
+    return 0;
+}
+
+/* Second walk: put everything where its table wants it. */
+static int chunks_take(struct trace_file *file, struct id_table tables[],
+                       struct trace_rows *rows, struct trace_loaded_module *modules,
+                       struct fault *fault) {
+    for (uint64_t offset = TRACE_HEADER_BYTES; offset < file->end;) {
+        struct trace_chunk chunk;
+        memcpy(&chunk, file->bytes + offset, sizeof(chunk));
+        const unsigned char *payload = file->bytes + offset + sizeof(chunk);
+        int r = 0;
+        switch (chunk.kind) {
+        case TRACE_CHUNK_NODES:
+        case TRACE_CHUNK_SITES:
+        case TRACE_CHUNK_REGIONS:
+            r = ids_take(&tables[chunk.kind], &chunk, payload, offset, fault);
+            break;
+        case TRACE_CHUNK_ROWS:
+            r = rows_take(file, &chunk, payload, rows, offset, fault);
+            break;
+        case TRACE_CHUNK_MODULE:
+            r = module_take(file, &chunk, payload, modules, offset, fault);
+            break;
+        case TRACE_CHUNK_TEXT:
+            r = text_take(file, &chunk, payload, offset, fault);
+            break;
+        }
+        if (r < 0)
+            return r;
+        offset += chunk.bytes;
+    }
+    return 0;
+}
+
+static int rows_compare(const void *a, const void *b) {
+    const struct trace_rows *left = a;
+    const struct trace_rows *right = b;
+    if (left->region != right->region)
+        return left->region < right->region ? -1 : 1;
+    return left->first < right->first ? -1 : left->first > right->first;
+}
+
+static int rows_order(struct trace *trace, struct trace_rows *rows, struct fault *fault) {
+    if (trace->rows_count > 0)
+        qsort(rows, trace->rows_count, sizeof(*rows), rows_compare);
+    for (size_t i = 1; i < trace->rows_count; i++)
+        if (rows[i].region == rows[i - 1].region &&
+            rows[i].first < rows[i - 1].first + rows[i - 1].count)
+            return fault_set(fault, -EBADMSG,
+                             "trace damaged: two sets of rows for the sites from %" PRIu32
+                             " in region %" PRIu32,
+                             rows[i].first, rows[i].region);
+    return 0;
+}
+
+static int entry_fault(struct fault *fault, const char *what, uint64_t id) {
+    return fault_set(fault, -EBADMSG, "trace damaged: %s %" PRIu64 " cannot be", what, id);
+}
+
+static int nodes_check(const struct trace *trace, struct fault *fault) {
+    const struct trace_node *nodes = trace->nodes;
+    if (nodes[0].parent != 0 || nodes[0].depth != 0)
+        return entry_fault(fault, "stack node", 0);
+    for (uint32_t i = 1; i < trace->header->node_count; i++)
+        if (nodes[i].parent >= i || nodes[i].depth != nodes[nodes[i].parent].depth + 1)
+            return entry_fault(fault, "stack node", i);
+    return 0;
+}
+
+static int sites_check(const struct trace *trace, struct fault *fault) {
+    for (uint32_t i = 0; i < trace->header->site_count; i++) {
+        const struct trace_site *site = &trace->sites[i];
+        if (site->node >= trace->header->node_count || site->space >= TRACE_SPACES ||
+            site->flags > (TRACE_SITE_NO_STACK | TRACE_SITE_OTHER | TRACE_SITE_TRUNCATED))
+            return entry_fault(fault, "call site", i);
+    }
+    return 0;
+}
+
+static int regions_check(const struct trace *trace, struct fault *fault) {
+    for (uint32_t i = 0; i < trace->header->region_count; i++) {
+        const struct trace_region *region = &trace->regions[i];
+        bool parent_ok = i == 0 ? region->parent == 0 : region->parent < i;
+        if (!parent_ok || region->open > 1 || region->flags > TRACE_REGION_NO_ROWS ||
+            region->instance == 0 || memchr(region->name, '\0', sizeof(region->name)) == NULL)
+            return entry_fault(fault, "region", i);
+    }
+    return 0;
+}
+
+static int tables_fill(struct trace_file *file, size_t module_count, struct fault *fault) {
+    struct trace *trace = &file->trace;
+    const struct trace_header *header = &file->header;
+    struct id_table tables[] = {
+        [TRACE_CHUNK_NODES] = {"stack nodes", NULL, sizeof(struct trace_node),
+                               header->node_count, 0},
+        [TRACE_CHUNK_SITES] = {"call sites", NULL, sizeof(struct trace_site),
+                               header->site_count, 0},
+        [TRACE_CHUNK_REGIONS] = {"regions", NULL, sizeof(struct trace_region),
+                                 header->region_count, 0},
+    };
+    for (size_t kind = TRACE_CHUNK_NODES; kind <= TRACE_CHUNK_REGIONS; kind++) {
+        struct id_table *table = &tables[kind];
+        /* Before asking for memory: could the file hold that many? */
+        if ((uint64_t)table->in_use * table->item_bytes > file->end)
+            return fault_set(fault, -EBADMSG, "trace %s: its table of %s is not all there",
+                             trace->truncated ? "truncated" : "damaged", table->name);
+        table->items = arena_array(&file->arena, table->in_use, table->item_bytes);
+        if (!table->items)
+            return fault_set(fault, -ENOMEM, "out of memory");
+    }
+    struct trace_rows *rows = arena_array(&file->arena, file->chunk_rows, sizeof(*rows));
+    struct trace_loaded_module *modules =
+        arena_array(&file->arena, module_count, sizeof(*modules));
+    if (!rows || !modules)
+        return fault_set(fault, -ENOMEM, "out of memory");
+
+    int r = chunks_take(file, tables, rows, modules, fault);
+    if (r < 0)
+        return r;
+    for (size_t kind = TRACE_CHUNK_NODES; kind <= TRACE_CHUNK_REGIONS; kind++)
+        if (tables[kind].filled < tables[kind].in_use)
+            return fault_set(fault, -EBADMSG, "trace %s: its table of %s is not all there",
+                             trace->truncated ? "truncated" : "damaged", tables[kind].name);
+    trace->header = &file->header;
+    trace->nodes = (const void *)tables[TRACE_CHUNK_NODES].items;
+    trace->sites = (const void *)tables[TRACE_CHUNK_SITES].items;
+    trace->regions = (const void *)tables[TRACE_CHUNK_REGIONS].items;
+    trace->rows = rows;
+    trace->modules = modules;
+    return rows_order(trace, rows, fault);
+}
+
+/* Takes @bytes, which has to come from malloc. */
+static int trace_take(unsigned char *take_bytes, size_t size, struct trace **ret_trace,
+                      struct fault *fault) {
+    size_t module_count;
+    int r;
+    struct trace_file *file = calloc(1, sizeof(*file));
+    if (!file) {
+        free(take_bytes);
+        return fault_set(fault, -ENOMEM, "out of memory");
+    }
+    file->bytes = take_bytes;
+    file->trace.bytes = take_bytes;
+    file->trace.size = size;
+
+    r = header_check(file->bytes, size, &file->header, fault);
+    if (r == 0)
+        r = chunks_count(file, size, &module_count, fault);
+    if (r == 0)
+        r = tables_fill(file, module_count, fault);
+    if (r == 0)
+        r = nodes_check(&file->trace, fault);
+    if (r == 0)
+        r = sites_check(&file->trace, fault);
+    if (r == 0)
+        r = regions_check(&file->trace, fault);
+    if (r < 0) {
+        trace_close(&file->trace);
+        return r;
+    }
+    *ret_trace = &file->trace;
+    return 0;
+}
+
+int trace_from_bytes(const void *bytes, size_t size, struct trace **ret_trace,
+                     struct fault *fault) {
+    unsigned char *copy = malloc(size > 0 ? size : 1);
+    if (!copy)
+        return fault_set(fault, -ENOMEM, "out of memory");
+    memcpy(copy, bytes, size);
+    return trace_take(copy, size, ret_trace, fault);
+}
+
+static int read_fully(int fd, unsigned char *buffer, size_t bytes, size_t *ret_read) {
+    size_t done = 0;
+    while (done < bytes) {
+        ssize_t n = pread(fd, buffer + done, bytes - done, (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        done += (size_t)n;
+    }
+    *ret_read = done;
+    return 0;
+}
+
+static int trace_load(int fd, struct trace **ret_trace, struct fault *fault) {
+    struct stat status;
+    if (fstat(fd, &status) < 0)
+        return fault_set(fault, -errno, "%s", strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return fault_set(fault, -ENOMSG, "this is not a regular file, so not a votrace trace");
+
+    /* The header first: it says how much of the file is in use. */
+    unsigned char first[TRACE_HEADER_BYTES];
+    struct trace_header header;
+    size_t size;
+    int r = read_fully(fd, first, sizeof(first), &size);
+    if (r < 0)
+        return fault_set(fault, r, "%s", strerror(-r));
+    r = header_check(first, size, &header, fault);
+    if (r < 0)
+        return r;
+
+    uint64_t want = header.used_bytes;
+    if ((uint64_t)status.st_size < want)
+        want = (uint64_t)status.st_size;
+    unsigned char *bytes = malloc(want > 0 ? want : 1);
+    if (!bytes)
+        return fault_set(fault, -ENOMEM, "out of memory");
+    r = read_fully(fd, bytes, want, &size);
+    if (r < 0) {
+        free(bytes);
+        return fault_set(fault, r, "%s", strerror(-r));
+    }
+    return trace_take(bytes, size, ret_trace, fault);
+}
+
+int trace_open(const char *path, struct trace **ret_trace, struct fault *fault) {
+    /* O_NONBLOCK: a FIFO in place of the trace must not hang us. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return fault_set(fault, -errno, "%s", strerror(errno));
+    int r = trace_load(fd, ret_trace, fault);
+    close(fd);
+    return r;
+}
+
+/* The one test that neither a reused pid nor an exec can fool: does it map this very file? */
+bool trace_is_being_written(const struct trace *trace, const char *path) {
+    struct stat status;
+    char maps[64];
+    snprintf(maps, sizeof(maps), "/proc/%" PRIu32 "/maps", trace->header->pid);
+    if (stat(path, &status) < 0)
+        return false;
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    FILE *stream = fopen(maps, "re");
+    if (!stream)
+        return errno == EACCES || errno == EPERM;
+
+    bool found = false;
+    char *line = NULL;
+    size_t room = 0;
+    while (!found && getline(&line, &room, stream) > 0) {
+        unsigned major_number, minor_number;
+        uint64_t inode;
+        if (sscanf(line, "%*s %*s %*s %x:%x %" SCNu64, &major_number, &minor_number, &inode) ==
+            3)
+            /* Layered file systems show another device here than stat() does. */
+            found = inode == status.st_ino &&
+                    (makedev(major_number, minor_number) == status.st_dev ||
+                     strstr(line, name) != NULL);
+    }
+    free(line);
+    fclose(stream);
+    return found;
+}
+
+void trace_close(struct trace *trace) {
+    if (!trace)
+        return;
+    struct trace_file *file = (struct trace_file *)trace;
+    arena_finish(&file->arena);
+    free(file->bytes);
+    free(file);
+}

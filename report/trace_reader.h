@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace_reader.h: a trace file, loaded and checked, as tables.
+ *
+ * The file is hostile until trace_open() has returned 0. Then every id, offset, count and
+ * string below lies inside its table: node parents are smaller than the node, sites name a node
+ * and a space, regions name an older parent, rows belong to a region and to sites that exist.
+ * Whether the numbers agree with each other is profile.h's question.
+ */
+#pragma once
+
+#include "attributes.h"
+#include "fault.h"
+#include "trace_layout.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The counters of sites first .. first+count-1 in one region. */
+struct trace_rows {
+    uint32_t region;
+    uint32_t first;
+    uint32_t count;
+    const struct trace_row *rows;
+};
+
+/* Bytes inside the loaded file; not NUL-terminated. {NULL, 0} when the trace has none. */
+struct trace_bytes {
+    const char *data;
+    size_t length;
+};
+
+struct trace_loaded_module {
+    const struct trace_module *module;
+    struct trace_bytes path;
+};
+
+struct trace {
+    const struct trace_header *header;
+    const struct trace_node *nodes;     /* header->node_count */
+    const struct trace_site *sites;     /* header->site_count */
+    const struct trace_region *regions; /* header->region_count, at least 1 */
+    const struct trace_rows *rows;      /* by region, then by first site; never overlapping */
+    size_t rows_count;
+    const struct trace_loaded_module *modules; /* in the order they were seen */
+    size_t module_count;
+    struct trace_bytes exe;
+    struct trace_bytes command; /* arguments, each ended by NUL */
+    struct trace_bytes cwd;
+    const void *bytes; /* the file itself, as far as it is in use */
+    size_t size;
+    bool truncated; /* the file ends early: regions are all there, rows are not to be trusted */
+};
+
+/*
+ * Load and check the trace at @path.
+ *
+ * Returns 0; -EBADMSG when the file is damaged, -ENOMSG when it is no trace, -ENOTSUP when its
+ * version or byte order is not ours, another negative errno when reading fails. On failure
+ * @fault says it in words.
+ */
+int trace_open(const char *path, struct trace **ret_trace,
+               struct fault *fault) _must_check_ _nonnull_;
+
+/* The same for a file that is in memory; the bytes are copied. */
+int trace_from_bytes(const void *bytes, size_t size, struct trace **ret_trace,
+                     struct fault *fault) _must_check_ _nonnull_;
+
+/* Is the process that writes @path still alive and writing it? */
+bool trace_is_being_written(const struct trace *trace, const char *path) _nonnull_;
+
+void trace_close(struct trace *trace);
