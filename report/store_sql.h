@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* store_sql.h: what store.c, store_write.c and store_read.c share; nobody else includes it. */
+#pragma once
+
+#include "store.h"
+
+#include <sqlite3.h>
+#include <stdarg.h>
+
+#define STORE_APPLICATION_ID 0x766f7472 /* "votr" */
+#define STORE_VERSION        1
+
+struct store {
+    sqlite3 *db;
+    char *path;
+    enum store_mode mode;
+};
+
+/* What SQLite says, and the statement it says it of (NULL: none), as a fault. Returns -EIO. */
+int store_fault(struct store *store, const char *sql, struct fault *fault);
+
+int store_prepare(struct store *store, const char *sql, sqlite3_stmt **ret_statement,
+                  struct fault *fault) _must_check_ _nonnull_;
+
+/* Run @sql, which may be several statements. */
+int store_execute(struct store *store, const char *sql,
+                  struct fault *fault) _must_check_ _nonnull_;
+
+/*
+ * Reset @statement and bind its parameters: @types has `i` for an int64_t, `t` for a
+ * const char * that lives until the next bind.
+ */
+int store_bind(struct store *store, sqlite3_stmt *statement, struct fault *fault,
+               const char *types, ...) _must_check_;
+int store_bind_list(struct store *store, sqlite3_stmt *statement, struct fault *fault,
+                    const char *types, va_list values) _must_check_;
+
+/* 1 when there is a row, 0 when there is none (more), -EIO. */
+int store_step(struct store *store, sqlite3_stmt *statement,
+               struct fault *fault) _must_check_ _nonnull_;
+
+/* Make the tables, inside the transaction that is open. */
+int store_create_schema(struct store *store, struct fault *fault) _must_check_ _nonnull_;
+
+/* application_id and user_version: 0 when ours, 1 when the file is still empty. */
+int store_check_kind(struct store *store, struct fault *fault) _must_check_ _nonnull_;
+
+extern const char *const store_space_names[];   /* enum trace_space */
+extern const char *const store_outcome_names[]; /* enum run_outcome */
+extern const char *const store_end_names[];     /* enum profile_end */
+extern const char *const store_stacks_names[];  /* enum trace_stacks */
