@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * callsite.c: which frame tells something, and when two frames are the same.
+ *
+ * Helpers are told by where they live (libraries of the system) and by their names (functions
+ * that hand memory through). The rule only chooses what is shown and how sites are grouped;
+ * sums are the same under any rule.
+ */
+#include "callsite.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *callsite_basename(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const struct profile_frame *callsite_frame(const struct profile *profile, uint32_t node) {
+    return &profile->frames[profile->nodes[node].frame];
+}
+
+/* "/usr/lib/x86_64-linux-gnu/libxml2.so.2" and the like; not a plugin in a folder below. */
+static bool path_is_system_library(const char *path) {
+    static const char *const folders[] = {"/usr/lib/", "/lib/", "/usr/lib64/", "/lib64/"};
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        size_t length = strlen(folders[i]);
+        if (strncmp(path, folders[i], length) != 0)
+            continue;
+        const char *rest = path + length;
+        const char *slash = strchr(rest, '/');
+        if (!slash)
+            return true;
+        const char *triplet = strstr(rest, "-linux-");
+        return triplet && triplet < slash && strchr(slash + 1, '/') == NULL;
+    }
+    return false;
+}
+
+static bool ends_with(const char *text, size_t length, const char *end) {
+    size_t end_length = strlen(end);
+    return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
+}
+
+/* The name without what compilers append to clones: ".constprop.0", ".part.1", ".cold". */
+static size_t plain_length(const char *function) {
+    const char *dot = strchr(function, '.');
+    return dot && dot > function ? (size_t)(dot - function) : strlen(function);
+}
+
+static bool function_hands_memory_through(const char *function) {
+    static const char *const ends[] = {"alloc",  "alloc0",     "allocarray", "reallocn",
+                                       "strdup", "strndup",    "memdup",     "asprintf",
+                                       "_new0",  "alloc_array"};
+    static const char *const starts[] = {"operator new", "std::", "__gnu_cxx::", "_Znwm",
+                                         "_Znam"};
+    size_t length = plain_length(function);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (ends_with(function, length, ends[i]))
+            return true;
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+        if (strncmp(function, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool module_is_helper(const struct profile *profile, uint32_t module) {
+    const char *path = profile->modules[module].path;
+    if (strncmp(callsite_basename(path), "libvotrace", strlen("libvotrace")) == 0)
+        return true;
+    return path_is_system_library(path) && strcmp(path, profile->exe) != 0;
+}
+
+static bool frame_is_helper(const struct profile *profile, uint32_t node) {
+    const struct profile_frame *frame = callsite_frame(profile, node);
+    return module_is_helper(profile, frame->module) ||
+           function_hands_memory_through(frame->function);
+}
+
+bool callsite_is_in_system(const struct profile *profile, uint32_t node) {
+    return module_is_helper(profile, callsite_frame(profile, node)->module);
+}
+
+bool callsite_is_outermost(const struct profile *profile, uint32_t node) {
+    const char *function = callsite_frame(profile, node)->function;
+    static const char *const names[] = {"main", "_start", "start_thread", "__clone3",
+                                        "__libc_start_main"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(function, names[i]) == 0)
+            return true;
+    return profile->nodes[node].parent == 0;
+}
+
+/* The innermost frame that is no helper; where all are helpers, the innermost of all. */
+static uint32_t telling_node(const struct profile *profile, uint32_t innermost) {
+    for (uint32_t node = innermost; node != 0; node = profile->nodes[node].parent) {
+        const char *function = callsite_frame(profile, node)->function;
+        if (strcmp(function, "_start") == 0)
+            break; /* what ran before main: the loader, constructors */
+        if (!frame_is_helper(profile, node))
+            return node;
+    }
+    return innermost;
+}
+
+static int compare_lengths(const char *a, size_t a_length, const char *b, size_t b_length) {
+    int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
+    if (order != 0)
+        return order;
+    return a_length < b_length ? -1 : a_length > b_length;
+}
+
+/* Function and file; where there is no function, the module it lies in. */
+static int frame_compare(const struct profile *a_profile, uint32_t a_node,
+                         const struct profile *b_profile, uint32_t b_node) {
+    const struct profile_frame *a = callsite_frame(a_profile, a_node);
+    const struct profile_frame *b = callsite_frame(b_profile, b_node);
+    if (a == b)
+        return 0;
+    int order = compare_lengths(a->function, plain_length(a->function), b->function,
+                                plain_length(b->function));
+    if (order == 0)
+        order = strcmp(callsite_basename(a->file), callsite_basename(b->file));
+    if (order == 0 && a->function[0] == '\0')
+        order = strcmp(callsite_basename(a_profile->modules[a->module].path),
+                       callsite_basename(b_profile->modules[b->module].path));
+    return order;
+}
+
+int callsite_compare(const struct callsite *a, const struct callsite *b) {
+    uint32_t a_node = a->node;
+    uint32_t b_node = b->node;
+    while (a_node != 0 && b_node != 0) {
+        if (a_node == b_node && a->profile == b->profile)
+            return 0;
+        int order = frame_compare(a->profile, a_node, b->profile, b_node);
+        if (order != 0)
+            return order;
+        a_node = a->profile->nodes[a_node].parent;
+        b_node = b->profile->nodes[b_node].parent;
+    }
+    if (a_node != b_node)
+        return a_node == 0 ? -1 : b_node == 0 ? 1 : 0;
+    return (a->flags > b->flags) - (a->flags < b->flags);
+}
+
+int callsite_compare_telling(const struct callsite *a, const struct callsite *b) {
+    if (a->node == 0 || b->node == 0)
+        return callsite_compare(a, b);
+    return frame_compare(a->profile, a->node, b->profile, b->node);
+}
+
+static int compare_items(const void *a, const void *b) {
+    return callsite_compare(a, b);
+}
+
+static void pair_add(struct profile_pair *sum, const struct profile_pair *value) {
+    sum->blocks += value->blocks;
+    sum->bytes += value->bytes;
+}
+
+static struct callsite callsite_of_row(const struct profile *profile,
+                                       const struct profile_row *row) {
+    const struct profile_site *site = &profile->sites[row->site];
+    int64_t added = row->peak.bytes - row->start.bytes;
+    return (struct callsite){
+        .profile = profile,
+        .node = telling_node(profile, site->node),
+        .innermost = site->node,
+        .flags = site->node == 0 ? site->flags & (TRACE_SITE_NO_STACK | TRACE_SITE_OTHER) : 0,
+        .site_count = 1,
+        .largest_bytes = added < 0 ? -added : added,
+        .allocated = row->allocated,
+        .start = row->start,
+        .peak = row->peak,
+        .end = row->end,
+    };
+}
+
+static void callsite_merge(struct callsite *into, const struct callsite *from) {
+    pair_add(&into->allocated, &from->allocated);
+    pair_add(&into->start, &from->start);
+    pair_add(&into->peak, &from->peak);
+    pair_add(&into->end, &from->end);
+    into->site_count += from->site_count;
+    if (from->largest_bytes <= into->largest_bytes)
+        return;
+    into->largest_bytes = from->largest_bytes;
+    into->node = from->node;
+    into->innermost = from->innermost;
+}
+
+int callsite_collect(const struct profile *profile, const struct profile_region *region,
+                     enum trace_space space, struct callsite_list *ret_list) {
+    size_t count = 0;
+    struct callsite *items = calloc(region->rows_count + 1, sizeof(*items));
+    if (!items)
+        return -ENOMEM;
+    for (size_t i = 0; i < region->rows_count; i++)
+        if (profile->sites[region->rows[i].site].space == space)
+            items[count++] = callsite_of_row(profile, &region->rows[i]);
+    qsort(items, count, sizeof(*items), compare_items);
+
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && callsite_compare(&items[kept - 1], &items[i]) == 0)
+            callsite_merge(&items[kept - 1], &items[i]);
+        else
+            items[kept++] = items[i];
+    }
+    *ret_list = (struct callsite_list){items, kept};
+    return 0;
+}

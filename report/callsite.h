@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * callsite.h: the sites of a region as a reader wants them: by the function that is to be
+ * named.
+ *
+ * A site is a stack down to the caller of malloc. What tells something is the innermost frame
+ * of the program's own code, not xrealloc() or libc's strdup(); sites that are the same from
+ * there outwards are one call site. Frames are the same when function and file are, whatever
+ * the address, the line, or the folder the file was compiled in.
+ */
+#pragma once
+
+#include "attributes.h"
+#include "profile.h"
+
+struct callsite {
+    const struct profile *profile;
+    uint32_t node;      /* the telling frame; 0 when no stack is known */
+    uint32_t innermost; /* of its largest site: what is between it and malloc */
+    uint16_t flags;     /* TRACE_SITE_NO_STACK, TRACE_SITE_OTHER: why no stack is known */
+    size_t site_count;
+    int64_t largest_bytes; /* the largest site's share of peak - start, absolute */
+    struct profile_pair allocated;
+    struct profile_pair start;
+    struct profile_pair peak;
+    struct profile_pair end;
+};
+
+struct callsite_list {
+    struct callsite *items; /* in the order of callsite_compare() */
+    size_t count;
+};
+
+/*
+ * The call sites of @region of @profile in @space. Empty when it has no rows. 0 or -ENOMEM;
+ * free items when done.
+ */
+int callsite_collect(const struct profile *profile, const struct profile_region *region,
+                     enum trace_space space,
+                     struct callsite_list *ret_list) _must_check_ _nonnull_;
+
+/* Order by what matching looks at, frame by frame from the telling one outwards; 0: the same.
+ */
+int callsite_compare(const struct callsite *a, const struct callsite *b) _nonnull_;
+
+/* The same for the telling frames alone, whatever called them. */
+int callsite_compare_telling(const struct callsite *a, const struct callsite *b) _nonnull_;
+
+/* The frame of node @node, which is not the root. */
+const struct profile_frame *callsite_frame(const struct profile *profile,
+                                           uint32_t node) _nonnull_;
+
+/* Last component of a path, never NULL. */
+const char *callsite_basename(const char *path) _nonnull_;
+
+/* Is this frame in a library of the system, whose inner calls tell nothing about the program?
+ */
+bool callsite_is_in_system(const struct profile *profile, uint32_t node) _nonnull_;
+
+/* Is this the frame at which a program begins, so that what called it says nothing? */
+bool callsite_is_outermost(const struct profile *profile, uint32_t node) _nonnull_;

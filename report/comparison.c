@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* comparison.c: load one side, load the other, compare. */
+#include "comparison.h"
+
+#include <errno.h>
+
+static int side_load(const char *path, struct selection *ret_selection, struct fault *fault) {
+    struct store *store;
+    int r = store_open(path, STORE_READ, &store, fault);
+    if (r < 0)
+        return r;
+    r = selection_load_newest(store, ret_selection, fault);
+    store_close(store);
+    return r;
+}
+
+int comparison_load(const char *before, const char *after, bool with_process,
+                    struct comparison *ret_comparison, const char **ret_path,
+                    struct fault *fault) {
+    struct comparison comparison = {0};
+    *ret_path = before;
+    int r = side_load(before, &comparison.before, fault);
+    if (r == 0) {
+        *ret_path = after;
+        r = side_load(after, &comparison.after, fault);
+    }
+    if (r == 0) {
+        r = diff_compare(comparison.before.runs, comparison.before.count, comparison.after.runs,
+                         comparison.after.count, with_process, &comparison.diff);
+        if (r < 0)
+            fault_set(fault, r, "out of memory");
+    }
+    if (r < 0)
+        comparison_finish(&comparison);
+    else
+        *ret_comparison = comparison;
+    return r;
+}
+
+void comparison_finish(struct comparison *comparison) {
+    diff_finish(&comparison->diff);
+    selection_finish(&comparison->before);
+    selection_finish(&comparison->after);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* comparison.h: two stores, opened, selected and compared: what diff and gate share. */
+#pragma once
+
+#include "attributes.h"
+#include "diff.h"
+#include "selection.h"
+
+struct comparison {
+    struct selection before;
+    struct selection after;
+    struct diff diff;
+};
+
+/*
+ * Compare the newest runs of the stores at @before and @after. Returns 0; a negative errno,
+ * then @ret_path is the store that failed and @fault says why. End with comparison_finish().
+ */
+int comparison_load(const char *before, const char *after, bool with_process,
+                    struct comparison *ret_comparison, const char **ret_path,
+                    struct fault *fault) _must_check_ _nonnull_;
+
+void comparison_finish(struct comparison *comparison) _nonnull_;
