@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * launch.c: spawn, wait, collect.
+ *
+ * While the program runs all signals that concern us are blocked and taken by sigwaitinfo(), so
+ * there are no handlers and nothing races: an interrupt typed at the terminal reaches the
+ * program by itself and we just outlive it, a SIGTERM sent to us is passed on.
+ */
+#include "launch.h"
+
+#include "trace_reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TRACE_SUFFIX ".vtr"
+
+/* The program's environment: ours, with a few names replaced. */
+struct environment {
+    char **entries; /* ended by NULL; those from `own` on are ours to free */
+    size_t count;
+    size_t own;
+};
+
+static bool entry_is(const char *entry, const char *name) {
+    size_t length = strlen(name);
+    return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+static int environment_init(struct environment *env) {
+    static const char *const replaced[] = {"LD_PRELOAD", "VOTRACE_OUTPUT"};
+    size_t count = 0;
+    while (environ[count])
+        count++;
+    env->entries = calloc(count + 8, sizeof(*env->entries));
+    if (!env->entries)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        bool drop = false;
+        for (size_t j = 0; j < sizeof(replaced) / sizeof(replaced[0]); j++)
+            drop |= entry_is(environ[i], replaced[j]);
+        if (!drop)
+            env->entries[env->count++] = environ[i];
+    }
+    env->own = env->count;
+    return 0;
+}
+
+/* Set NAME=VALUE; an inherited value of that name is dropped. */
+static int environment_set(struct environment *env, const char *name, const char *value) {
+    char *entry;
+    if (!value)
+        return 0;
+    if (asprintf(&entry, "%s=%s", name, value) < 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < env->own; i++) {
+        if (!entry_is(env->entries[i], name))
+            continue;
+        env->entries[i] = env->entries[--env->own];
+        memmove(&env->entries[env->own], &env->entries[env->own + 1],
+                (env->count - env->own) * sizeof(*env->entries));
+        env->count--;
+        break;
+    }
+    env->entries[env->count++] = entry;
+    return 0;
+}
+
+static void environment_finish(struct environment *env) {
+    for (size_t i = env->own; env->entries && i < env->count; i++)
+        free(env->entries[i]);
+    free(env->entries);
+}
+
+static int folder_make(struct launch *launch, struct fault *fault) {
+    const char *parent = getenv("TMPDIR");
+    /* %e and %p are replaced in the name that the shim is given. */
+    if (!parent || parent[0] != '/' || strchr(parent, '%'))
+        parent = "/tmp";
+    int length =
+        snprintf(launch->folder, sizeof(launch->folder), "%s/votreport.XXXXXX", parent);
+    if (length >= (int)sizeof(launch->folder) || !mkdtemp(launch->folder)) {
+        int error = length >= (int)sizeof(launch->folder) ? ENAMETOOLONG : errno;
+        launch->folder[0] = '\0';
+        return fault_set(fault, -error, "no folder for the trace in %s: %s", parent,
+                         strerror(error));
+    }
+    return 0;
+}
+
+/* The loader splits LD_PRELOAD at blanks and colons: such a path goes through a link. */
+static int library_name(struct launch *launch, const char *library, char ret_name[PATH_MAX],
+                        struct fault *fault) {
+    if (!strpbrk(library, " :")) {
+        snprintf(ret_name, PATH_MAX, "%s", library);
+        return 0;
+    }
+    int length = snprintf(ret_name, PATH_MAX, "%s/libvotrace.so", launch->folder);
+    if (length >= PATH_MAX || strpbrk(ret_name, " :"))
+        return fault_set(fault, -EINVAL,
+                         "%s: the loader takes no path with blanks or colons: set TMPDIR to a "
+                         "folder without",
+                         ret_name);
+    if (symlink(library, ret_name) < 0)
+        return fault_set(fault, -errno, "%s: %s", ret_name, strerror(errno));
+    return 0;
+}
+
+static int environment_fill(struct environment *env, struct launch *launch,
+                            const struct launch_settings *settings, struct fault *fault) {
+    char library[PATH_MAX];
+    char output[PATH_MAX + 16];
+    char *preload = NULL;
+    const char *inherited = getenv("LD_PRELOAD");
+    int r = library_name(launch, settings->library, library, fault);
+    if (r < 0)
+        return r;
+    snprintf(output, sizeof(output), "%s/%%e.%%p%s", launch->folder, TRACE_SUFFIX);
+    if (asprintf(&preload, "%s%s%s", library, inherited && inherited[0] ? ":" : "",
+                 inherited ? inherited : "") < 0)
+        preload = NULL;
+    r = preload ? environment_init(env) : -ENOMEM;
+    if (r == 0)
+        r = environment_set(env, "LD_PRELOAD", preload);
+    if (r == 0)
+        r = environment_set(env, "VOTRACE_OUTPUT", output);
+    if (r == 0)
+        r = environment_set(env, "VOTRACE_STACKS", settings->stacks);
+    if (r == 0)
+        r = environment_set(env, "VOTRACE_DEPTH", settings->depth);
+    free(preload);
+    return r < 0 ? fault_set(fault, r, "out of memory") : 0;
+}
+
+static const int passed_signals[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2};
+
+static void signals_block(sigset_t *ret_waited, sigset_t *ret_before) {
+    sigemptyset(ret_waited);
+    sigaddset(ret_waited, SIGCHLD);
+    for (size_t i = 0; i < sizeof(passed_signals) / sizeof(passed_signals[0]); i++)
+        sigaddset(ret_waited, passed_signals[i]);
+    sigprocmask(SIG_BLOCK, ret_waited, ret_before);
+}
+
+/* An ignored SIGCHLD would let the kernel throw the exit status away. */
+static void child_status_is_kept(void) {
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigaction(SIGCHLD, &action, NULL);
+}
+
+static int spawn(struct launch *launch, char *const *arguments, char *const *env,
+                 const sigset_t *mask) {
+    posix_spawnattr_t attributes;
+    pid_t pid;
+    int error = posix_spawnattr_init(&attributes);
+    if (error != 0)
+        return -error;
+    posix_spawnattr_setsigmask(&attributes, mask);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    error = posix_spawn(&pid, launch->program, NULL, &attributes, arguments, env);
+    posix_spawnattr_destroy(&attributes);
+    if (error != 0)
+        return -error;
+    launch->pid = (int)pid;
+    return 0;
+}
+
+static void wait_for_end(struct launch *launch, const sigset_t *waited) {
+    while (true) {
+        siginfo_t info;
+        int number = sigwaitinfo(waited, &info);
+        if (number < 0)
+            continue;
+        if (number != SIGCHLD) {
+            /* From the terminal the program gets its own; anything sent is for it. */
+            if (info.si_code <= 0)
+                kill(launch->pid, number);
+            continue;
+        }
+        if (waitpid(launch->pid, &launch->wait_status, WNOHANG) == launch->pid)
+            return;
+    }
+}
+
+int launch_run(struct launch *launch, const struct launch_settings *settings,
+               char *const *arguments, struct fault *fault) {
+    struct environment env = {0};
+    sigset_t waited;
+    int r = folder_make(launch, fault);
+    if (r < 0)
+        return r;
+    r = environment_fill(&env, launch, settings, fault);
+    if (r == 0) {
+        child_status_is_kept();
+        signals_block(&waited, &launch->mask_before);
+        launch->blocked = true;
+        r = spawn(launch, arguments, env.entries, &launch->mask_before);
+        if (r < 0)
+            fault_set(fault, r, "%s cannot be started: %s", launch->program, strerror(-r));
+        else
+            wait_for_end(launch, &waited);
+    }
+    environment_finish(&env);
+    return r;
+}
+
+int launch_exit_code(const struct launch *launch) {
+    if (WIFSIGNALED(launch->wait_status))
+        return 128 + WTERMSIG(launch->wait_status);
+    return WEXITSTATUS(launch->wait_status);
+}
+
+static bool is_trace_name(const char *name) {
+    size_t length = strlen(name);
+    size_t suffix = strlen(TRACE_SUFFIX);
+    return length > suffix && strcmp(name + length - suffix, TRACE_SUFFIX) == 0;
+}
+
+/* Pid and start of the trace at @path; false when it is not even the beginning of one. */
+static bool trace_origin(const char *path, uint32_t *ret_pid, uint64_t *ret_start_ns) {
+    struct trace_header header;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    ssize_t n = pread(fd, &header, sizeof(header), 0);
+    close(fd);
+    if (n != (ssize_t)sizeof(header) ||
+        memcmp(header.magic, TRACE_MAGIC, sizeof(header.magic)) != 0)
+        return false;
+    *ret_pid = header.pid;
+    *ret_start_ns = header.start_realtime_ns;
+    return true;
+}
+
+int launch_find_trace(struct launch *launch, struct fault *fault) {
+    uint64_t latest_ns = 0;
+    size_t own_count = 0;
+    DIR *folder = opendir(launch->folder);
+    if (!folder)
+        return fault_set(fault, -errno, "%s: %s", launch->folder, strerror(errno));
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        char path[PATH_MAX];
+        uint32_t pid;
+        uint64_t start_ns;
+        if (!is_trace_name(entry->d_name))
+            continue;
+        int length = snprintf(path, sizeof(path), "%s/%s", launch->folder, entry->d_name);
+        if (length >= (int)sizeof(path) || !trace_origin(path, &pid, &start_ns) ||
+            pid != (uint32_t)launch->pid) {
+            launch->other_count++;
+            continue;
+        }
+        own_count++;
+        if (own_count > 1 && start_ns < latest_ns)
+            continue;
+        latest_ns = start_ns;
+        strcpy(launch->trace, path);
+    }
+    closedir(folder);
+    if (own_count == 0)
+        return fault_set(
+            fault, -ENOENT,
+            "it left no trace: libvotrace.so was not loaded into it, or it removed "
+            "LD_PRELOAD and started itself again");
+    launch->replaced_count = own_count - 1;
+    return 0;
+}
+
+static void folder_remove(struct launch *launch) {
+    DIR *folder = opendir(launch->folder);
+    if (folder) {
+        for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+                unlinkat(dirfd(folder), entry->d_name, 0);
+        closedir(folder);
+    }
+    rmdir(launch->folder);
+    launch->folder[0] = '\0';
+}
+
+void launch_finish(struct launch *launch, bool keep) {
+    if (launch->folder[0] != '\0' && !keep)
+        folder_remove(launch);
+    /* Only now may a signal that came meanwhile end us. */
+    if (launch->blocked)
+        sigprocmask(SIG_SETMASK, &launch->mask_before, NULL);
+    launch->blocked = false;
+}
