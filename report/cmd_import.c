@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_import.c: votreport import. All traces go in, or none does. */
+#include "command.h"
+
+#include "importer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: votreport import --db STORE [OPTION...] TRACE...\n"
+    "\n"
+    "Store the traces that a preloaded libvotrace.so wrote. All of them or, when one is\n"
+    "damaged, none. A trace whose process was killed is marked so and has its peaks so far.\n"
+    "\n"
+    "  --db STORE         the store (SQLite file); made when it is not there\n"
+    "  --name NAME        name of the benchmark; otherwise the program's name\n"
+    "  --param KEY=VALUE  a parameter of the benchmark; may be given several times\n"
+    "  --force            a process that still runs: store a snapshot of now\n"
+    "  --help             this text\n"
+    "\n"
+    "Exit status: 0 stored, 2 not stored (nothing was changed).\n"
+    "\n"
+    "Example: votreport import --db a.db --name parse votrace.votdriver.4711.vtr\n";
+
+struct options {
+    const char *db;
+    struct importer_settings settings;
+    struct vector params; /* struct run_param */
+};
+
+static int parse(int count, char **arguments, struct options *options) {
+    enum { DB = COMMAND_OWN, NAME, PARAM, FORCE };
+    static const struct option table[] = {
+        {"help", no_argument, NULL, COMMAND_HELP}, {"db", required_argument, NULL, DB},
+        {"name", required_argument, NULL, NAME},   {"param", required_argument, NULL, PARAM},
+        {"force", no_argument, NULL, FORCE},       {0},
+    };
+    struct command_output output = {0};
+    int status = -1;
+    int option;
+    while (status < 0 && (option = getopt_long(count, arguments, ":h", table, NULL)) != -1) {
+        switch (option) {
+        case DB:
+            options->db = optarg;
+            break;
+        case NAME:
+            options->settings.name = optarg;
+            break;
+        case PARAM:
+            status = command_param_add(&cmd_import, &options->params, optarg);
+            break;
+        case FORCE:
+            options->settings.allow_running = true;
+            break;
+        default:
+            status = command_common_option(&cmd_import, option, arguments, &output);
+        }
+    }
+    if (status >= 0)
+        return status;
+    if (!options->db)
+        return command_usage(&cmd_import, "--db is missing: which store?");
+    if (optind == count)
+        return command_usage(&cmd_import, "no trace is given");
+    if (options->settings.name && options->settings.name[0] == '\0')
+        return command_usage(&cmd_import, "--name is empty");
+    options->settings.params = options->params.items;
+    options->settings.param_count = options->params.count;
+    return -1;
+}
+
+static int store_all(const char *db, struct run *runs, size_t count) {
+    struct fault fault = {0};
+    struct store *store;
+    struct run **pointers = calloc(count, sizeof(*pointers));
+    if (!pointers) {
+        complain("out of memory");
+        return EXIT_CODE_TROUBLE;
+    }
+    for (size_t i = 0; i < count; i++)
+        pointers[i] = &runs[i];
+    int status = EXIT_CODE_OK;
+    if (store_open(db, STORE_WRITE, &store, &fault) < 0) {
+        status = command_fault(db, &fault);
+    } else {
+        if (store_add(store, pointers, count, &fault) < 0)
+            status = command_fault(db, &fault);
+        store_close(store);
+    }
+    free(pointers);
+    return status;
+}
+
+static int import(const struct options *options, char **traces, size_t count) {
+    struct fault fault = {0};
+    size_t done = 0;
+    struct run *runs = calloc(count, sizeof(*runs));
+    int status = EXIT_CODE_OK;
+    if (!runs) {
+        complain("out of memory");
+        return EXIT_CODE_TROUBLE;
+    }
+    if (store_probe(options->db, &fault) < 0)
+        status = command_fault(options->db, &fault);
+    for (; status == EXIT_CODE_OK && done < count; done++) {
+        size_t changed;
+        if (importer_read(traces[done], &options->settings, &runs[done], &changed, &fault) <
+            0) {
+            status = command_fault(traces[done], &fault);
+            break;
+        }
+        if (changed > 0)
+            complain_at(traces[done], 0,
+                        "note: %zu of its files changed since the run, their functions have no "
+                        "names",
+                        changed);
+        if (runs[done].profile.end == PROFILE_KILLED)
+            complain_at(traces[done], 0,
+                        "note: the program's end was not seen (killed, or replaced by exec); "
+                        "peaks are those so far");
+    }
+    if (status == EXIT_CODE_OK)
+        status = store_all(options->db, runs, count);
+    for (size_t i = 0; i < done; i++)
+        run_finish(&runs[i]);
+    free(runs);
+    return status;
+}
+
+static int run(int count, char **arguments) {
+    struct options options = {.params = VECTOR_OF(struct run_param)};
+    int status = parse(count, arguments, &options);
+    if (status < 0)
+        status = import(&options, arguments + optind, (size_t)(count - optind));
+    command_params_finish(&options.params);
+    return status;
+}
+
+const struct command cmd_import = {"import", "store traces that a program left", help, run};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmd_show.c: votreport show. */
+#include "command.h"
+
+#include "render.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: votreport show [OPTION...] STORE\n"
+    "\n"
+    "Show one run: its regions, and who held the memory at the peak. A call site is named by\n"
+    "the innermost function that is the program's own; behind `<` stand its callers.\n"
+    "\n"
+    "  --run ID       this run (see votreport list); otherwise the newest\n"
+    "  --region NAME  all instances of this region, and the call sites of the worst one;\n"
+    "                 otherwise the worst instance of every region\n"
+    "  --sites N      call sites to list; otherwise up to 15 that hold a thousandth or more.\n"
+    "                 --json has all of them always\n"
+    "  --json         for scripts: exact numbers, every field, whole stacks\n"
+    "  --bytes        exact bytes instead of KiB, MiB ...\n"
+    "  --color WHEN   auto, always or never\n"
+    "  --help         this text\n"
+    "\n"
+    "Exit status: 0 shown, 2 there is nothing to show.\n"
+    "\n"
+    "Example: votreport show a.db --run 3 --region parse\n";
+
+struct options {
+    struct command_output output;
+    struct render_show show;
+    size_t run; /* 0: the newest */
+};
+
+static int parse(int count, char **arguments, struct options *options) {
+    enum { RUN = COMMAND_OWN, REGION, SITES };
+    static const struct option table[] = {
+        COMMAND_OUTPUT_OPTIONS,
+        {"run", required_argument, NULL, RUN},
+        {"region", required_argument, NULL, REGION},
+        {"sites", required_argument, NULL, SITES},
+        {0},
+    };
+    int status = -1;
+    int option;
+    while (status < 0 && (option = getopt_long(count, arguments, ":h", table, NULL)) != -1) {
+        bool good = true;
+        switch (option) {
+        case RUN:
+            good = command_count_parse(&cmd_show, "--run", optarg, INT64_MAX, &options->run);
+            break;
+        case REGION:
+            options->show.region = optarg;
+            break;
+        case SITES:
+            good = command_count_parse(&cmd_show, "--sites", optarg, 1000000,
+                                       &options->show.sites_max);
+            break;
+        default:
+            status = command_common_option(&cmd_show, option, arguments, &options->output);
+        }
+        if (!good)
+            status = EXIT_CODE_TROUBLE;
+    }
+    if (status >= 0)
+        return status;
+    if (count - optind != 1)
+        return command_usage(&cmd_show, "it takes one store");
+    return -1;
+}
+
+static int newest_run(struct store *store, int64_t *ret_id, struct fault *fault) {
+    struct arena arena = {0};
+    struct store_entry *entries;
+    size_t count;
+    int r = store_list(store, &arena, &entries, &count, fault);
+    if (r == 0 && count == 0)
+        r = fault_set(fault, -ENODATA, "the store holds no runs");
+    if (r == 0)
+        *ret_id = entries[count - 1].run.id;
+    arena_finish(&arena);
+    return r;
+}
+
+static int load(const char *path, const struct options *options, struct run *ret_run,
+                struct fault *fault) {
+    struct store *store;
+    int64_t id = (int64_t)options->run;
+    int r = store_open(path, STORE_READ, &store, fault);
+    if (r < 0)
+        return r;
+    if (id == 0)
+        r = newest_run(store, &id, fault);
+    if (r == 0)
+        r = store_load(store, id, ret_run, fault);
+    store_close(store);
+    return r;
+}
+
+static bool has_region(const struct run *run, const char *name) {
+    for (size_t i = 0; i < run->profile.region_count; i++)
+        if (strcmp(run->profile.regions[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int show(const char *path, const struct options *options) {
+    struct fault fault = {0};
+    struct run run;
+    if (load(path, options, &run, &fault) < 0)
+        return command_fault(path, &fault);
+    int status = EXIT_CODE_OK;
+    struct term term = term_open(stdout, options->output.color, options->output.exact_bytes);
+    if (options->show.region && !has_region(&run, options->show.region)) {
+        complain_at(path, 0, "run %lld has no region '%s'", (long long)run.id,
+                    options->show.region);
+        status = EXIT_CODE_TROUBLE;
+    } else {
+        int r = options->output.json ? render_show_json(stdout, &run, &options->show)
+                                     : render_show_text(&term, &run, &options->show);
+        if (r < 0) {
+            complain("%s", strerror(-r));
+            status = EXIT_CODE_TROUBLE;
+        }
+    }
+    run_finish(&run);
+    return command_flush(status);
+}
+
+static int run(int count, char **arguments) {
+    struct options options = {0};
+    int status = parse(count, arguments, &options);
+    return status < 0 ? show(arguments[optind], &options) : status;
+}
+
+const struct command cmd_show = {"show", "show one run: regions and call sites", help, run};

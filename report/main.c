@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* main.c: votreport. A table of commands; each is in its own cmd_*.c. */
+#include "command.h"
+
+#include "config.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command *const commands[] = {
+    &cmd_run, &cmd_import, &cmd_list, &cmd_show, &cmd_diff, &cmd_gate, &cmd_dump,
+};
+
+static void print_help(void) {
+    puts("usage: votreport COMMAND [OPTION...] ...\n"
+         "\n"
+         "Measure what a program asks of the allocator, keep it, compare it.\n"
+         "\n"
+         "Commands:");
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    puts("\n"
+         "votreport COMMAND --help explains each.\n"
+         "\n"
+         "Exit status: 0 all is well; 1 gate found a regression; 2 the question could not be\n"
+         "answered. run ends like the program it ran.\n"
+         "\n"
+         "Example:\n"
+         "  votreport run --db a.db --name votable.parse --param format=binary -- votdriver "
+         "f.vot\n"
+         "  votreport diff a.db b.db");
+}
+
+static const struct command *command_find(const char *name) {
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+int command_common_option(const struct command *command, int option, char *const *arguments,
+                          struct command_output *output) {
+    switch (option) {
+    case COMMAND_HELP:
+        fputs(command->help, stdout);
+        return command_flush(EXIT_CODE_OK);
+    case COMMAND_JSON:
+        output->json = true;
+        return -1;
+    case COMMAND_BYTES:
+        output->exact_bytes = true;
+        return -1;
+    case COMMAND_COLOR:
+        if (term_when_parse(optarg, &output->color) < 0)
+            return command_usage(command, "--color takes auto, always or never, not '%s'",
+                                 optarg);
+        return -1;
+    case ':':
+        return command_usage(command, "option '%s' needs a value", arguments[optind - 1]);
+    default:
+        return command_usage(command, "there is no option '%s'", arguments[optind - 1]);
+    }
+}
+
+int command_usage(const struct command *command, const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    complain("%s: %s (votreport %s --help explains)", command->name, text, command->name);
+    return EXIT_CODE_TROUBLE;
+}
+
+int command_fault(const char *path, const struct fault *fault) {
+    complain_at(path, 0, "%s", fault->text);
+    return EXIT_CODE_TROUBLE;
+}
+
+int command_flush(int status) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    complain("standard output cannot be written: %s", strerror(errno));
+    return EXIT_CODE_TROUBLE;
+}
+
+int command_param_add(const struct command *command, struct vector *params, const char *text) {
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return command_usage(command, "--param takes KEY=VALUE, not '%s'", text);
+    char *key = strndup(text, (size_t)(equals - text));
+    const struct run_param *known = params->items;
+    for (size_t i = 0; key && i < params->count; i++) {
+        if (strcmp(known[i].key, key) == 0) {
+            free(key);
+            return command_usage(command, "--param '%s' is given twice", known[i].key);
+        }
+    }
+    struct run_param *param = key ? vector_add(params) : NULL;
+    if (!param) {
+        free(key);
+        complain("out of memory");
+        return EXIT_CODE_TROUBLE;
+    }
+    *param = (struct run_param){key, equals + 1};
+    return -1;
+}
+
+void command_params_finish(struct vector *params) {
+    struct run_param *items = params->items;
+    for (size_t i = 0; i < params->count; i++)
+        free((char *)items[i].key);
+    vector_finish(params);
+}
+
+bool command_count_parse(const struct command *command, const char *option, const char *text,
+                         size_t most, size_t *ret_count) {
+    char *end;
+    errno = 0;
+    unsigned long long count = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || count < 1 ||
+        count > most) {
+        command_usage(command, "%s takes a number from 1 to %zu, not '%s'", option, most, text);
+        return false;
+    }
+    *ret_count = (size_t)count;
+    return true;
+}
+
+int main(int argument_count, char **arguments) {
+    errors_set_program("votreport");
+    setlocale(LC_CTYPE, "");
+    if (argument_count < 2) {
+        complain("which command? votreport --help lists them");
+        return EXIT_CODE_TROUBLE;
+    }
+    const char *name = arguments[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help();
+        return command_flush(EXIT_CODE_OK);
+    }
+    if (strcmp(name, "--version") == 0) {
+        puts("votreport " VOTRACE_VERSION);
+        return command_flush(EXIT_CODE_OK);
+    }
+    const struct command *command = command_find(name);
+    if (!command) {
+        complain("there is no command '%s': votreport --help lists them", name);
+        return EXIT_CODE_TROUBLE;
+    }
+    return command->run(argument_count - 1, arguments + 1);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * render.h: what the commands print, for people (render_*.c) and for scripts (render_json.c).
+ *
+ * Functions return 0 or -ENOMEM. Keys in JSON are the words of docs/schema.md; numbers there
+ * are exact. Names from files are made fit for where they go.
+ */
+#pragma once
+
+#include "attributes.h"
+#include "diff.h"
+#include "gate.h"
+#include "run.h"
+#include "store.h"
+#include "term.h"
+#include "trace_reader.h"
+
+/* "votable.parse(format=binary)"; NULL when there is no memory, else free() it. */
+char *render_benchmark(const struct run *run) _must_check_ _nonnull_;
+
+/*
+ * The same for one region of it: "votable.parse:read(format=binary)". The region is left out
+ * when it is the benchmark's only one and "process", or the last word of the benchmark's name.
+ */
+char *render_row_name(const struct diff_row *row) _must_check_ _nonnull_;
+
+/* "main (driver/main.c:20)", a frame in words; the caller frees it. */
+char *render_frame(const struct profile *profile, uint32_t node) _must_check_ _nonnull_;
+
+/* The callers of @site on one line that is no wider than @width, "" when there are none. */
+char *render_callers(const struct callsite *site, size_t width) _must_check_ _nonnull_;
+
+int render_list_text(const struct term *term, const struct store_entry *entries,
+                     size_t count) _must_check_;
+int render_list_json(FILE *stream, const struct store_entry *entries,
+                     size_t count) _must_check_;
+
+struct render_show {
+    const char *region; /* only this one; NULL: all */
+    size_t sites_max;   /* call sites listed for a region; 0: those that matter */
+};
+
+int render_show_text(const struct term *term, const struct run *run,
+                     const struct render_show *options) _must_check_ _nonnull_;
+int render_show_json(FILE *stream, const struct run *run,
+                     const struct render_show *options) _must_check_ _nonnull_;
+
+int render_diff_text(const struct term *term, const struct diff *diff,
+                     size_t sites_max) _must_check_ _nonnull_;
+int render_diff_json(FILE *stream, const struct diff *diff,
+                     size_t sites_max) _must_check_ _nonnull_;
+
+int render_gate_text(const struct term *term, const struct diff *diff,
+                     const struct gate_finding *findings, const struct gate_limits *limits,
+                     enum gate_verdict verdict) _must_check_ _nonnull_;
+int render_gate_json(FILE *stream, const struct diff *diff, const struct gate_finding *findings,
+                     const struct gate_limits *limits,
+                     enum gate_verdict verdict) _must_check_ _nonnull_;
+
+/* Every table of a trace, as it is in the file. */
+void render_dump(const struct term *term, const struct trace *trace) _nonnull_;

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* render_json.c: everything that --json prints. Bytes and counts are exact integers. */
+#include "render.h"
+
+#include "json.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const space_names[] = {"heap", "map_anon", "map_file"};
+
+static int finish(const struct json *json) {
+    return ferror(json->stream) ? -EIO : 0;
+}
+
+static void write_parameters(struct json *json, const struct run *run) {
+    json_begin(json, "parameters", '{');
+    for (size_t i = 0; i < run->param_count; i++)
+        json_text(json, run->params[i].key, run->params[i].value);
+    json_end(json, '}');
+}
+
+static void write_run(struct json *json, const struct run *run) {
+    static const char *const outcomes[] = {"unknown", "exited", "signaled"};
+    static const char *const ends[] = {"ended", "killed", "snapshot"};
+    const struct profile *profile = &run->profile;
+    json_int(json, "run", run->id);
+    json_text(json, "uuid", run->uuid);
+    json_text(json, "benchmark", run->benchmark);
+    write_parameters(json, run);
+    json_text(json, "set", run->set_uuid);
+    json_int(json, "repeat", run->repeat);
+    json_text(json, "program", profile->program);
+    json_text(json, "host", run->host);
+    json_text(json, "kernel", run->kernel);
+    json_text(json, "machine", run->machine);
+    json_text(json, "votrace_version", profile->votrace_version);
+    json_int(json, "start_ns", profile->start_realtime_ns);
+    json_int(json, "elapsed_ns", profile->elapsed_ns);
+    json_text(json, "outcome", outcomes[run->outcome]);
+    json_int(json, "status", run->status);
+    json_text(json, "trace_end", ends[profile->end]);
+    json_bool(json, "killed", profile->end == PROFILE_KILLED);
+    json_bool(json, "complete", !profile_is_incomplete(profile));
+    json_begin(json, "completeness", '{');
+    for (enum profile_gap gap = 0; gap < PROFILE_GAPS; gap++)
+        json_int(json, profile_gap_text(gap)->name, profile->gaps[gap]);
+    json_bool(json, "cut", profile->cut);
+    json_bool(json, "truncated", profile->truncated);
+    json_end(json, '}');
+}
+
+int render_list_json(FILE *stream, const struct store_entry *entries, size_t count) {
+    struct json json = {.stream = stream};
+    json_begin(&json, NULL, '[');
+    for (size_t i = 0; i < count; i++) {
+        json_begin(&json, NULL, '{');
+        write_run(&json, &entries[i].run);
+        json_text(&json, "region", entries[i].region);
+        json_int(&json, "peak_added", entries[i].peak_added);
+        json_int(&json, "regions", entries[i].region_count);
+        json_end(&json, '}');
+    }
+    json_end(&json, ']');
+    return finish(&json);
+}
+
+static void write_count(struct json *json, const char *key, int64_t count, bool known) {
+    if (known)
+        json_int(json, key, count);
+    else
+        json_null(json, key);
+}
+
+static void write_totals(struct json *json, const struct profile_totals *totals, bool counts) {
+    json_int(json, "live_start", totals->start.bytes);
+    json_int(json, "live_peak", totals->peak_bytes);
+    json_int(json, "peak_added", profile_peak_added(totals));
+    json_int(json, "live_end", totals->end.bytes);
+    json_int(json, "net", profile_net(totals));
+    write_count(json, "allocations", totals->allocated.blocks, counts);
+    write_count(json, "frees", totals->freed.blocks, counts);
+    write_count(json, "allocated_bytes", totals->allocated.bytes, counts);
+    write_count(json, "freed_bytes", totals->freed.bytes, counts);
+    json_int(json, "blocks_start", totals->start.blocks);
+    json_int(json, "blocks_end", totals->end.blocks);
+    write_count(json, "temporary", totals->temporary, counts);
+    json_int(json, "largest_bytes", totals->largest_bytes);
+    json_int(json, "failed", totals->failed);
+    json_int(json, "reallocations", totals->reallocations);
+    json_int(json, "owned_peak", totals->owned_peak_bytes);
+}
+
+static void write_frame(struct json *json, const struct profile *profile, uint32_t node) {
+    const struct profile_frame *frame = callsite_frame(profile, node);
+    json_text(json, "function", frame->function);
+    json_text(json, "file", frame->file);
+    json_int(json, "line", frame->lineno);
+    json_text(json, "module", profile->modules[frame->module].path);
+    json_int(json, "offset", (int64_t)frame->offset);
+}
+
+/* Innermost first. */
+static void write_stack(struct json *json, const struct profile *profile, uint32_t node) {
+    json_begin(json, "stack", '[');
+    for (; node != 0; node = profile->nodes[node].parent) {
+        json_begin(json, NULL, '{');
+        write_frame(json, profile, node);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
+static void write_row(struct json *json, const struct profile *profile,
+                      const struct profile_row *row) {
+    const struct profile_site *site = &profile->sites[row->site];
+    json_begin(json, NULL, '{');
+    json_text(json, "space", space_names[site->space]);
+    json_int(json, "live_start", row->start.bytes);
+    json_int(json, "at_peak", row->peak.bytes);
+    json_int(json, "live_end", row->end.bytes);
+    json_int(json, "blocks_start", row->start.blocks);
+    json_int(json, "blocks_at_peak", row->peak.blocks);
+    json_int(json, "blocks_end", row->end.blocks);
+    json_int(json, "allocations", row->allocated.blocks);
+    json_int(json, "frees", row->freed.blocks);
+    json_int(json, "allocated_bytes", row->allocated.bytes);
+    json_int(json, "freed_bytes", row->freed.bytes);
+    json_int(json, "temporary", row->temporary);
+    json_bool(json, "stack_truncated", site->flags & TRACE_SITE_TRUNCATED);
+    write_stack(json, profile, site->node);
+    json_end(json, '}');
+}
+
+static void write_region(struct json *json, const struct profile *profile,
+                         const struct profile_region *region) {
+    json_begin(json, NULL, '{');
+    json_text(json, "region", region->name);
+    json_int(json, "instance", region->instance);
+    json_text(json, "parent", profile->regions[region->parent].name);
+    json_bool(json, "open", region->open);
+    json_int(json, "begin_ns", region->begin_elapsed_ns);
+    json_int(json, "end_ns", region->end_elapsed_ns);
+    json_int(json, "cpu_ns", region->cpu_ns);
+    write_totals(json, &region->totals[TRACE_HEAP], profile_counts_are_known(region));
+    for (size_t space = TRACE_MAP_ANON; space < TRACE_SPACES; space++) {
+        json_begin(json, space_names[space], '{');
+        write_totals(json, &region->totals[space], profile_counts_are_known(region));
+        json_end(json, '}');
+    }
+    json_begin(json, "combined", '{');
+    json_int(json, "live_start", region->combined_start_bytes);
+    json_int(json, "live_peak", region->combined_peak_bytes);
+    json_int(json, "peak_added",
+             (int64_t)((uint64_t)region->combined_peak_bytes -
+                       (uint64_t)region->combined_start_bytes));
+    json_int(json, "live_end", region->combined_end_bytes);
+    json_end(json, '}');
+    if (region->has_rows) {
+        json_begin(json, "sites", '[');
+        for (size_t i = 0; i < region->rows_count; i++)
+            write_row(json, profile, &region->rows[i]);
+        json_end(json, ']');
+    } else {
+        json_null(json, "sites");
+    }
+    json_end(json, '}');
+}
+
+int render_show_json(FILE *stream, const struct run *run, const struct render_show *options) {
+    const struct profile *profile = &run->profile;
+    struct json json = {.stream = stream};
+    json_begin(&json, NULL, '{');
+    write_run(&json, run);
+    json_begin(&json, "command", '[');
+    for (size_t i = 0; i < profile->argument_count; i++)
+        json_text(&json, NULL, profile->arguments[i]);
+    json_end(&json, ']');
+    json_text(&json, "exe", profile->exe);
+    json_text(&json, "cwd", profile->cwd);
+    json_begin(&json, "regions", '[');
+    for (size_t i = 0; i < profile->region_count; i++)
+        if (!options->region || strcmp(profile->regions[i].name, options->region) == 0)
+            write_region(&json, profile, &profile->regions[i]);
+    json_end(&json, ']');
+    json_end(&json, '}');
+    return finish(&json);
+}
+
+static void write_value(struct json *json, const char *key, const struct diff_value *value) {
+    if (!value->run) {
+        json_null(json, key);
+        return;
+    }
+    json_begin(json, key, '{');
+    json_int(json, "run", value->run->id);
+    json_text(json, "uuid", value->run->uuid);
+    json_int(json, "peak_added", value->peak_added);
+    json_int(json, "instance", value->region->instance);
+    json_int(json, "instances", (int64_t)value->instance_count);
+    json_int(json, "repeats", (int64_t)value->repeats);
+    json_int(json, "least", value->least);
+    json_int(json, "most", value->most);
+    if (value->unfit)
+        json_text(json, "unfit", value->unfit);
+    else
+        json_null(json, "unfit");
+    json_end(json, '}');
+}
+
+static void write_row_head(struct json *json, const struct diff_row *row) {
+    static const char *const changes[] = {"worse", "better", "added", "removed", "same"};
+    json_text(json, "benchmark", row->benchmark->benchmark);
+    write_parameters(json, row->benchmark);
+    json_text(json, "region", row->region);
+    json_text(json, "change", changes[row->status]);
+    write_value(json, "before", &row->before);
+    write_value(json, "after", &row->after);
+    if (row->before.run && row->after.run)
+        json_int(json, "difference", row->after.peak_added - row->before.peak_added);
+    else
+        json_null(json, "difference");
+    json_ratio(json, "ratio", row->ratio);
+}
+
+static void write_diff_site(struct json *json, const struct diff_site *site) {
+    const struct callsite *at = &site->site;
+    json_begin(json, NULL, '{');
+    json_text(json, "change", !site->in_before ? "new" : !site->in_after ? "gone" : "changed");
+    json_int(json, "before", site->before_bytes);
+    json_int(json, "after", site->after_bytes);
+    json_int(json, "difference", site->after_bytes - site->before_bytes);
+    if (at->node != 0)
+        write_frame(json, at->profile, at->node);
+    write_stack(json, at->profile, at->innermost);
+    json_end(json, '}');
+}
+
+int render_diff_json(FILE *stream, const struct diff *diff, size_t sites_max) {
+    struct json json = {.stream = stream};
+    json_begin(&json, NULL, '{');
+    json_text(&json, "metric", "peak_added");
+    json_begin(&json, "benchmarks", '[');
+    for (size_t i = 0; i < diff->row_count; i++) {
+        const struct diff_row *row = &diff->rows[i];
+        size_t shown = row->site_count < sites_max ? row->site_count : sites_max;
+        int64_t rest = 0;
+        json_begin(&json, NULL, '{');
+        write_row_head(&json, row);
+        json_bool(&json, "explained", row->explained);
+        json_begin(&json, "sites", '[');
+        for (size_t s = 0; s < shown; s++)
+            write_diff_site(&json, &row->sites[s]);
+        json_end(&json, ']');
+        for (size_t s = shown; s < row->site_count; s++)
+            rest += row->sites[s].after_bytes - row->sites[s].before_bytes;
+        json_begin(&json, "others", '{');
+        json_int(&json, "sites", (int64_t)(row->site_count - shown));
+        json_int(&json, "difference", rest);
+        json_end(&json, '}');
+        json_end(&json, '}');
+    }
+    json_end(&json, ']');
+    json_end(&json, '}');
+    return finish(&json);
+}
+
+int render_gate_json(FILE *stream, const struct diff *diff, const struct gate_finding *findings,
+                     const struct gate_limits *limits, enum gate_verdict verdict) {
+    static const char *const verdicts[] = {"pass", "regression", "unanswered"};
+    struct json json = {.stream = stream};
+    json_begin(&json, NULL, '{');
+    json_text(&json, "verdict", verdicts[verdict]);
+    json_text(&json, "metric", "peak_added");
+    json_ratio(&json, "max_ratio", limits->max_ratio);
+    json_int(&json, "max_added", limits->max_added_bytes);
+    json_begin(&json, "benchmarks", '[');
+    for (size_t i = 0; i < diff->row_count; i++) {
+        json_begin(&json, NULL, '{');
+        json_text(&json, "verdict", verdicts[findings[i].verdict]);
+        if (findings[i].reason)
+            json_text(&json, "reason", findings[i].reason);
+        else
+            json_null(&json, "reason");
+        write_row_head(&json, &diff->rows[i]);
+        json_end(&json, '}');
+    }
+    json_end(&json, ']');
+    json_end(&json, '}');
+    return finish(&json);
+}

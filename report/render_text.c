@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* render_text.c: list and show, for people. One function a section. */
+#include "render.h"
+
+#include "table.h"
+#include "utf8.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SITES_USUAL 15 /* and none below a thousandth */
+#define BYTES_TEXT  (SIZES_TEXT_BYTES + 1)
+
+static const char *time_text(char text[32], int64_t realtime_ns) {
+    time_t seconds = (time_t)(realtime_ns / 1000000000);
+    struct tm parts;
+    if (!gmtime_r(&seconds, &parts) || strftime(text, 32, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+        strcpy(text, "?");
+    return text;
+}
+
+static const char *outcome_text(char text[32], const struct run *run) {
+    if (run->outcome == RUN_SIGNALED)
+        snprintf(text, 32, "signal %d", run->status);
+    else if (run->outcome == RUN_EXITED)
+        snprintf(text, 32, "exit status %d", run->status);
+    else if (run->profile.end == PROFILE_ENDED)
+        strcpy(text, "exited");
+    else
+        strcpy(text, run->profile.end == PROFILE_KILLED ? "killed" : "still running");
+    return text;
+}
+
+int render_list_text(const struct term *term, const struct store_entry *entries, size_t count) {
+    struct table table = table_new("rlrlll");
+    static const char *const heads[] = {"run",   "started (UTC)", "peak added",
+                                        "ended", "region",        "benchmark (parameters)"};
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+        table_cell(&table, TERM_DIM, "%s", heads[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct run *run = &entries[i].run;
+        const char *unfit = run_is_unfit(run);
+        char when[32], how[32], bytes[BYTES_TEXT];
+        char *name = render_benchmark(run);
+        table_cell(&table, TERM_PLAIN, "%" PRId64, run->id);
+        table_cell(&table, TERM_PLAIN, "%s", time_text(when, run->profile.start_realtime_ns));
+        table_cell(&table, TERM_PLAIN, "%s",
+                   term_bytes(term, bytes, entries[i].peak_added, false));
+        table_cell(&table, unfit ? TERM_RED : TERM_PLAIN, "%s%s", outcome_text(how, run),
+                   profile_is_incomplete(&run->profile) ? ", incomplete" : "");
+        table_cell(&table, TERM_PLAIN, "%s", entries[i].region);
+        table_cell(&table, TERM_BOLD, "%s", name ? name : "?");
+        free(name);
+    }
+    return table_print(&table, term, "");
+}
+
+static void fact(struct table *table, const char *name, const char *text) {
+    table_cell(table, TERM_DIM, "%s", name);
+    table_cell(table, TERM_PLAIN, "%s", text);
+}
+
+static char *command_text(const struct profile *profile) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    for (size_t i = 0; i < profile->argument_count; i++)
+        fprintf(stream, "%s%s", i > 0 ? " " : "", profile->arguments[i]);
+    if (profile->argument_count == 0)
+        fputs(profile->program, stream);
+    return fclose(stream) == 0 ? text : NULL;
+}
+
+/* "yes", or what is missing, each with its number. */
+static char *completeness_text(const struct run *run) {
+    const struct profile *profile = &run->profile;
+    char *text = NULL;
+    size_t size;
+    const char *lead = "";
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    for (enum profile_gap gap = 0; gap < PROFILE_GAPS; gap++) {
+        if (profile->gaps[gap] == 0)
+            continue;
+        fprintf(stream, "%s%" PRId64 " %s", lead, profile->gaps[gap],
+                profile_gap_text(gap)->meaning);
+        lead = ", ";
+    }
+    if (profile->end == PROFILE_KILLED) {
+        fprintf(stream, "%send not seen, peaks so far", lead);
+        lead = ", ";
+    }
+    if (profile->cut || profile->truncated) {
+        fprintf(stream, "%s%s", lead,
+                profile->truncated ? "trace cut off: totals only"
+                                   : "died inside one event, which was completed");
+        lead = ", ";
+    }
+    if (lead[0] == '\0')
+        fputs("yes", stream);
+    return fclose(stream) == 0 ? text : NULL;
+}
+
+static int show_facts(const struct term *term, const struct run *run) {
+    const struct profile *profile = &run->profile;
+    struct table table = table_new("ll");
+    char when[32], how[32], text[512];
+    char *name = render_benchmark(run);
+    char *command = command_text(profile);
+    char *complete = completeness_text(run);
+    int r = name && command && complete ? 0 : -ENOMEM;
+    if (r == 0) {
+        utf8_clean(command);
+        fprintf(term->stream, "%srun %" PRId64 ": %s%s\n", term_on(term, TERM_BOLD), run->id,
+                name, term_off(term, TERM_BOLD));
+        fact(&table, "command", command);
+        snprintf(text, sizeof(text), "%s UTC, %.2f s, on %s (%s, %s)",
+                 time_text(when, profile->start_realtime_ns), (double)profile->elapsed_ns / 1e9,
+                 run->host, run->kernel, run->machine);
+        fact(&table, "started", text);
+        fact(&table, "ended", outcome_text(how, run));
+        fact(&table, "complete", complete);
+        if (profile->stacks_truncated > 0) {
+            snprintf(text, sizeof(text), "%" PRId64 " were deeper than %" PRIu32 " frames",
+                     profile->stacks_truncated, profile->depth_limit);
+            fact(&table, "stacks", text);
+        }
+        r = table_print(&table, term, "  ");
+    }
+    free(name);
+    free(command);
+    free(complete);
+    return r;
+}
+
+static void region_cells(struct table *table, const struct term *term, const char *name,
+                         enum term_color color, const struct profile_region *region,
+                         enum trace_space space) {
+    const struct profile_totals *totals = &region->totals[space];
+    bool counts = profile_counts_are_known(region);
+    char bytes[BYTES_TEXT], number[SIZES_TEXT_BYTES];
+    table_cell(table, color, "%s", name);
+    table_cell(table, color, "%s", term_bytes(term, bytes, profile_peak_added(totals), false));
+    table_cell(table, TERM_PLAIN, "%s", term_bytes(term, bytes, totals->start.bytes, false));
+    table_cell(table, TERM_PLAIN, "%s", term_bytes(term, bytes, totals->peak_bytes, false));
+    table_cell(table, TERM_PLAIN, "%s", term_bytes(term, bytes, totals->end.bytes, false));
+    table_cell(table, TERM_PLAIN, "%s", term_bytes(term, bytes, profile_net(totals), true));
+    table_cell(table, TERM_PLAIN, "%s",
+               counts ? sizes_group(number, totals->allocated.blocks) : "?");
+    table_cell(table, TERM_PLAIN, "%s",
+               counts ? sizes_group(number, totals->freed.blocks) : "?");
+    table_cell(table, TERM_PLAIN, "%s",
+               counts ? term_bytes(term, bytes, totals->allocated.bytes, false) : "?");
+}
+
+static bool space_is_used(const struct profile_totals *totals) {
+    return totals->peak_bytes > 0 || totals->allocated.blocks > 0 || totals->failed > 0;
+}
+
+/* The instance of this name that added most, and how many there are. */
+static const struct profile_region *worst_instance(const struct profile *profile,
+                                                   const char *name, size_t *ret_count) {
+    const struct profile_region *worst = NULL;
+    *ret_count = 0;
+    for (size_t i = 0; i < profile->region_count; i++) {
+        const struct profile_region *region = &profile->regions[i];
+        if (strcmp(region->name, name) != 0)
+            continue;
+        ++*ret_count;
+        if (!worst || profile_peak_added(&region->totals[TRACE_HEAP]) >
+                          profile_peak_added(&worst->totals[TRACE_HEAP]))
+            worst = region;
+    }
+    return worst;
+}
+
+static bool name_came_before(const struct profile *profile, size_t at) {
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(profile->regions[i].name, profile->regions[at].name) == 0)
+            return true;
+    return false;
+}
+
+static void region_rows(struct table *table, const struct term *term,
+                        const struct profile_region *region, size_t instances) {
+    static const char *const spaces[] = {"", "  anonymous mappings", "  file mappings"};
+    char name[TRACE_NAME_BYTES + 64];
+    if (instances > 1)
+        snprintf(name, sizeof(name), "%s #%" PRIu32 " of %zu%s", region->name, region->instance,
+                 instances, region->open ? ", open" : "");
+    else
+        snprintf(name, sizeof(name), "%s%s", region->name,
+                 region->open && region->parent == 0 && strcmp(region->name, "process") != 0
+                     ? ", open"
+                     : "");
+    region_cells(table, term, name, TERM_BOLD, region, TRACE_HEAP);
+    for (size_t space = TRACE_MAP_ANON; space < TRACE_SPACES; space++)
+        if (space_is_used(&region->totals[space]))
+            region_cells(table, term, spaces[space], TERM_DIM, region, space);
+}
+
+/* One row for each name, its worst instance; all instances of a name that was asked for. */
+static int show_regions(const struct term *term, const struct profile *profile,
+                        const char *only) {
+    static const char *const heads[] = {"region",      "peak added", "live start",
+                                        "live peak",   "live end",   "net",
+                                        "allocations", "frees",      "allocated"};
+    struct table table = table_new("lrrrrrrrr");
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+        table_cell(&table, TERM_DIM, "%s", heads[i]);
+    for (size_t i = 0; i < profile->region_count; i++) {
+        const struct profile_region *region = &profile->regions[i];
+        size_t instances;
+        const struct profile_region *worst = worst_instance(profile, region->name, &instances);
+        if (only && strcmp(region->name, only) == 0)
+            region_rows(&table, term, region, instances);
+        else if (!only && !name_came_before(profile, i))
+            region_rows(&table, term, worst, instances);
+    }
+    fputc('\n', term->stream);
+    return table_print(&table, term, "");
+}
+
+static int compare_added(const void *a, const void *b) {
+    const struct callsite *left = a;
+    const struct callsite *right = b;
+    int64_t left_bytes = left->peak.bytes - left->start.bytes;
+    int64_t right_bytes = right->peak.bytes - right->start.bytes;
+    if (left_bytes != right_bytes)
+        return left_bytes > right_bytes ? -1 : 1;
+    return callsite_compare(left, right);
+}
+
+static void site_cells(struct table *table, const struct term *term,
+                       const struct callsite *site, int64_t total) {
+    char bytes[BYTES_TEXT], number[SIZES_TEXT_BYTES];
+    int64_t added = site->peak.bytes - site->start.bytes;
+    table_cell(table, TERM_PLAIN, "%s", term_bytes(term, bytes, added, false));
+    table_cell(table, TERM_PLAIN, "%.1f %%",
+               total > 0 ? 100.0 * (double)added / (double)total : 0.0);
+    table_cell(table, TERM_PLAIN, "%s",
+               sizes_group(number, site->peak.blocks - site->start.blocks));
+    char *frame = site->node != 0 ? render_frame(site->profile, site->node) : NULL;
+    if (frame)
+        table_cell(table, TERM_BOLD, "%s", frame);
+    else
+        table_cell(table, TERM_DIM, "%s",
+                   site->flags & TRACE_SITE_OTHER ? "(other: the table of stacks was full)"
+                                                  : "(no call stack taken)");
+    free(frame);
+
+    char *callers = site->node != 0 ? render_callers(site, term->width - 36) : NULL;
+    if (!callers || callers[0] == '\0') {
+        free(callers);
+        return;
+    }
+    for (size_t i = 0; i < 3; i++)
+        table_cell(table, TERM_PLAIN, "%s", "");
+    table_cell(table, TERM_DIM, "  %s", callers);
+    free(callers);
+}
+
+static void others_cells(struct table *table, const struct term *term,
+                         const struct callsite *sites, size_t count, int64_t total) {
+    char bytes[BYTES_TEXT], number[SIZES_TEXT_BYTES];
+    struct profile_pair rest = {0};
+    for (size_t i = 0; i < count; i++) {
+        rest.blocks += sites[i].peak.blocks - sites[i].start.blocks;
+        rest.bytes += sites[i].peak.bytes - sites[i].start.bytes;
+    }
+    table_cell(table, TERM_DIM, "%s", term_bytes(term, bytes, rest.bytes, false));
+    table_cell(table, TERM_DIM, "%.1f %%",
+               total > 0 ? 100.0 * (double)rest.bytes / (double)total : 0.0);
+    table_cell(table, TERM_DIM, "%s", sizes_group(number, rest.blocks));
+    table_cell(table, TERM_DIM, "[%zu other%s]", count, count == 1 ? "" : "s");
+}
+
+/* How many to list: as many as asked for, else those that matter. */
+static size_t sites_shown(const struct callsite_list *list, int64_t total, size_t sites_max) {
+    size_t most = sites_max > 0 ? sites_max : SITES_USUAL;
+    size_t shown = 0;
+    while (shown < list->count && shown < most) {
+        const struct callsite *site = &list->items[shown];
+        int64_t added = site->peak.bytes - site->start.bytes;
+        if (sites_max == 0 && shown >= 3 && added < total / 1000)
+            break;
+        shown++;
+    }
+    return shown + 1 == list->count ? list->count : shown;
+}
+
+static int show_sites(const struct term *term, const struct profile *profile,
+                      const struct profile_region *region, size_t sites_max) {
+    const struct profile_totals *totals = &region->totals[TRACE_HEAP];
+    int64_t total = profile_peak_added(totals);
+    struct callsite_list list;
+    char bytes[BYTES_TEXT], number[SIZES_TEXT_BYTES];
+    char name[TRACE_NAME_BYTES];
+    snprintf(name, sizeof(name), "%s", region->name);
+    utf8_clean(name);
+    fprintf(term->stream, "\n%s%s: %s added at its peak%s%s\n", term_on(term, TERM_BOLD), name,
+            term_bytes(term, bytes, total, false), region->has_rows ? ", by call site" : "",
+            term_off(term, TERM_BOLD));
+    if (!region->has_rows) {
+        fputs("  (call sites were not kept)\n", term->stream);
+        return 0;
+    }
+    int r = callsite_collect(profile, region, TRACE_HEAP, &list);
+    if (r < 0)
+        return r;
+    qsort(list.items, list.count, sizeof(*list.items), compare_added);
+    while (list.count > 0 &&
+           list.items[list.count - 1].peak.bytes == list.items[list.count - 1].start.bytes)
+        list.count--;
+
+    struct table table = table_new("rrrl");
+    size_t shown = sites_shown(&list, total, sites_max);
+    int64_t blocks = 0;
+    table_cell(&table, TERM_DIM, "%s", "bytes");
+    table_cell(&table, TERM_DIM, "%s", "share");
+    table_cell(&table, TERM_DIM, "%s", "blocks");
+    table_cell(&table, TERM_DIM, "%s", "call site");
+    for (size_t i = 0; i < shown; i++)
+        site_cells(&table, term, &list.items[i], total);
+    if (shown < list.count)
+        others_cells(&table, term, list.items + shown, list.count - shown, total);
+    for (size_t i = 0; i < list.count; i++)
+        blocks += list.items[i].peak.blocks - list.items[i].start.blocks;
+    table_cell(&table, TERM_BOLD, "%s", term_bytes(term, bytes, total, false));
+    table_cell(&table, TERM_BOLD, "%s", "100 %");
+    table_cell(&table, TERM_BOLD, "%s", sizes_group(number, blocks));
+    table_cell(&table, TERM_BOLD, "%s", "TOTAL");
+    free(list.items);
+    return table_print(&table, term, "  ");
+}
+
+/* Whose call sites to show when nothing was asked for: the marked region that added most. */
+static const struct profile_region *headline_region(const struct profile *profile) {
+    const struct profile_region *best = &profile->regions[0];
+    for (size_t i = 1; i < profile->region_count; i++) {
+        const struct profile_region *region = &profile->regions[i];
+        if (best == &profile->regions[0] || profile_peak_added(&region->totals[TRACE_HEAP]) >
+                                                profile_peak_added(&best->totals[TRACE_HEAP]))
+            best = region;
+    }
+    return best;
+}
+
+int render_show_text(const struct term *term, const struct run *run,
+                     const struct render_show *options) {
+    size_t instances;
+    const struct profile_region *region =
+        options->region ? worst_instance(&run->profile, options->region, &instances)
+                        : headline_region(&run->profile);
+    int r = show_facts(term, run);
+    if (r == 0)
+        r = show_regions(term, &run->profile, options->region);
+    return r < 0 || !region ? r : show_sites(term, &run->profile, region, options->sites_max);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* render_words.c: names of benchmarks, frames and chains of callers, as one piece of text. */
+#include "render.h"
+
+#include "utf8.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALLERS_MAX 12
+
+static void write_params(FILE *stream, const struct run *run) {
+    if (run->param_count == 0)
+        return;
+    fputc('(', stream);
+    for (size_t i = 0; i < run->param_count; i++)
+        fprintf(stream, "%s%s=%s", i > 0 ? ", " : "", run->params[i].key, run->params[i].value);
+    fputc(')', stream);
+}
+
+static char *benchmark_text(const struct run *run, const char *region) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    fprintf(stream, "%s%s%s", run->benchmark, region ? ":" : "", region ? region : "");
+    write_params(stream, run);
+    if (fclose(stream) != 0)
+        return NULL;
+    utf8_clean(text);
+    return text;
+}
+
+char *render_benchmark(const struct run *run) {
+    return benchmark_text(run, NULL);
+}
+
+char *render_row_name(const struct diff_row *row) {
+    const char *dot = strrchr(row->benchmark->benchmark, '.');
+    const char *last_word = dot ? dot + 1 : row->benchmark->benchmark;
+    bool implied = row->only_region &&
+                   (strcmp(row->region, "process") == 0 || strcmp(row->region, last_word) == 0);
+    return benchmark_text(row->benchmark, implied ? NULL : row->region);
+}
+
+/* "driver/reader.c" of "/home/me/src/driver/reader.c": enough to know it by. */
+static const char *path_tail(const char *path) {
+    const char *tail = path + strlen(path);
+    for (int slashes = 0; tail > path; tail--)
+        if (tail[-1] == '/' && ++slashes == 2)
+            break;
+    return tail;
+}
+
+static void write_function(FILE *stream, const struct profile *profile, uint32_t node) {
+    const struct profile_frame *frame = callsite_frame(profile, node);
+    const char *module = callsite_basename(profile->modules[frame->module].path);
+    if (frame->function[0] != '\0')
+        fputs(frame->function, stream);
+    else
+        fprintf(stream, "%s+0x%" PRIx64, module[0] != '\0' ? module : "(no file)",
+                frame->offset);
+}
+
+static char *text_finish(FILE *stream, char **text) {
+    if (fclose(stream) != 0)
+        return NULL;
+    utf8_clean(*text);
+    return *text;
+}
+
+char *render_frame(const struct profile *profile, uint32_t node) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    const struct profile_frame *frame = callsite_frame(profile, node);
+    const char *module = callsite_basename(profile->modules[frame->module].path);
+    write_function(stream, profile, node);
+    if (frame->file[0] != '\0')
+        fprintf(stream, " (%s:%" PRIu32 ")", path_tail(frame->file), frame->lineno);
+    else if (frame->function[0] != '\0' && module[0] != '\0')
+        fprintf(stream, " (%s)", module);
+    return text_finish(stream, &text);
+}
+
+/* A library of the system goes by its name: "libxml2.so.2", or "xmlBufResize (libxml2.so.2)".
+ */
+static void write_system_frame(FILE *stream, const struct profile *profile, uint32_t node,
+                               bool with_function) {
+    const struct profile_frame *frame = callsite_frame(profile, node);
+    const char *module = callsite_basename(profile->modules[frame->module].path);
+    if (with_function && frame->function[0] != '\0')
+        fprintf(stream, "%s (%s)", frame->function, module);
+    else
+        fputs(module, stream);
+}
+
+static void write_via(FILE *stream, const struct callsite *site) {
+    fputs("via ", stream);
+    if (callsite_is_in_system(site->profile, site->innermost))
+        write_system_frame(stream, site->profile, site->innermost, true);
+    else
+        write_function(stream, site->profile, site->innermost);
+}
+
+/* The next caller outwards that is worth a word: a run of frames in one library is one. 0:
+ * none.
+ */
+static uint32_t next_caller(const struct profile *profile, uint32_t node) {
+    if (callsite_is_outermost(profile, node))
+        return 0;
+    uint32_t caller = profile->nodes[node].parent;
+    uint32_t module = callsite_frame(profile, node)->module;
+    if (!callsite_is_in_system(profile, node))
+        return caller;
+    while (caller != 0 && callsite_frame(profile, caller)->module == module)
+        caller = profile->nodes[caller].parent;
+    return caller;
+}
+
+static char *caller_name(const struct profile *profile, uint32_t node) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    if (callsite_is_in_system(profile, node))
+        write_system_frame(stream, profile, node, false);
+    else
+        write_function(stream, profile, node);
+    return text_finish(stream, &text);
+}
+
+char *render_callers(const struct callsite *site, size_t width) {
+    const struct profile *profile = site->profile;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    const char *lead = "";
+    if (site->node != 0 && site->innermost != site->node) {
+        write_via(stream, site);
+        lead = " ";
+    }
+    fflush(stream);
+    size_t used = utf8_width(text);
+    uint32_t node = site->node != 0 ? next_caller(profile, site->node) : 0;
+    for (size_t i = 0; node != 0; i++) {
+        uint32_t next = next_caller(profile, node);
+        char *name = caller_name(profile, node);
+        size_t columns = name ? utf8_width(name) + 3 : 0;
+        bool fits = i < CALLERS_MAX && used + columns + (next != 0 ? 6 : 0) <= width;
+        fprintf(stream, "%s< %s", lead, fits && name ? name : "...");
+        free(name);
+        if (!fits)
+            break;
+        lead = " ";
+        used += columns;
+        node = next;
+    }
+    return text_finish(stream, &text);
+}
