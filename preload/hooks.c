@@ -7,9 +7,11 @@
  * mmap, a calloc built on malloc) is not an event of the program. The state found is put back,
  * not cleared.
  */
+#include "backtrace.h"
 #include "real.h"
 #include "recorder.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -19,7 +21,7 @@
 #include <unistd.h>
 
 #define EXPORT              __attribute__((visibility("default")))
-#define CALLER()            ((uintptr_t)__builtin_return_address(0))
+#define FRAME()             ((const uintptr_t *)__builtin_frame_address(0))
 #define FLATTEN             __attribute__((flatten))
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
@@ -45,35 +47,36 @@ static inline void real_end(bool nested) {
 
 /* Tell what an allocation function returned. */
 static __attribute__((noinline)) void *allocated(void *block, size_t bytes, bool nested,
-                                                 uintptr_t caller) {
+                                                 const uintptr_t *frame) {
     real_end(nested);
     if (nested || !recorder_active())
         return block;
     if (block == NULL)
         recorder_failed(TRACE_HEAP);
     else
-        recorder_allocated((uintptr_t)block, bytes, caller);
+        recorder_allocated((uintptr_t)block, bytes, frame);
     return block;
 }
 
-static __attribute__((noinline, cold)) void *malloc_unusual(size_t bytes, uintptr_t caller) {
+static __attribute__((noinline, cold)) void *malloc_unusual(size_t bytes,
+                                                            const uintptr_t *frame) {
     if (MISSING(malloc))
         return real_bootstrap_allocate(bytes, 16);
     bool nested = real_begin();
-    return allocated(real.malloc(bytes), bytes, nested, caller);
+    return allocated(real.malloc(bytes), bytes, nested, frame);
 }
 
 /* malloc and free are the hot ones: the usual case in a straight line, all else aside. */
 EXPORT FLATTEN void *malloc(size_t bytes) {
     if (UNLIKELY(recorder_thread.doing != 0 || real.malloc == NULL || !recorder_active()))
-        return malloc_unusual(bytes, CALLER());
+        return malloc_unusual(bytes, FRAME());
     recorder_thread.doing = THREAD_IN_REAL;
     void *block = real.malloc(bytes);
     recorder_thread.doing = 0;
     if (UNLIKELY(block == NULL))
         recorder_failed(TRACE_HEAP);
     else
-        recorder_allocated((uintptr_t)block, bytes, CALLER());
+        recorder_allocated((uintptr_t)block, bytes, FRAME());
     return block;
 }
 
@@ -108,7 +111,7 @@ EXPORT void *calloc(size_t count, size_t size) {
         return NULL;
     }
     bool nested = real_begin();
-    return allocated(real.calloc(count, size), bytes, nested, CALLER());
+    return allocated(real.calloc(count, size), bytes, nested, FRAME());
 }
 
 EXPORT int posix_memalign(void **ret_block, size_t alignment, size_t bytes) {
@@ -116,7 +119,7 @@ EXPORT int posix_memalign(void **ret_block, size_t alignment, size_t bytes) {
         return ENOMEM;
     bool nested = real_begin();
     int r = real.posix_memalign(ret_block, alignment, bytes);
-    allocated(r == 0 ? *ret_block : NULL, bytes, nested, CALLER());
+    allocated(r == 0 ? *ret_block : NULL, bytes, nested, FRAME());
     return r;
 }
 
@@ -124,28 +127,28 @@ EXPORT void *aligned_alloc(size_t alignment, size_t bytes) {
     if (MISSING(aligned_alloc))
         return NULL;
     bool nested = real_begin();
-    return allocated(real.aligned_alloc(alignment, bytes), bytes, nested, CALLER());
+    return allocated(real.aligned_alloc(alignment, bytes), bytes, nested, FRAME());
 }
 
 EXPORT void *memalign(size_t alignment, size_t bytes) {
     if (MISSING(memalign))
         return NULL;
     bool nested = real_begin();
-    return allocated(real.memalign(alignment, bytes), bytes, nested, CALLER());
+    return allocated(real.memalign(alignment, bytes), bytes, nested, FRAME());
 }
 
 EXPORT void *valloc(size_t bytes) {
     if (MISSING(valloc))
         return NULL;
     bool nested = real_begin();
-    return allocated(real.valloc(bytes), bytes, nested, CALLER());
+    return allocated(real.valloc(bytes), bytes, nested, FRAME());
 }
 
 EXPORT void *pvalloc(size_t bytes) {
     if (MISSING(pvalloc))
         return NULL;
     bool nested = real_begin();
-    return allocated(real.pvalloc(bytes), bytes, nested, CALLER());
+    return allocated(real.pvalloc(bytes), bytes, nested, FRAME());
 }
 
 /* A block from before the real functions were known: copy it over. */
@@ -160,7 +163,7 @@ static void *bootstrap_reallocate(void *block, size_t bytes) {
 /* realloc and reallocarray, once the size is known; @overflow: it is not, the call will fail.
  */
 static inline void *reallocate(void *block, size_t count, size_t size, bool array,
-                               uintptr_t caller) {
+                               const uintptr_t *frame) {
     size_t bytes;
     bool overflow = __builtin_mul_overflow(count, size, &bytes);
     bool nested = real_begin();
@@ -171,7 +174,7 @@ static inline void *reallocate(void *block, size_t count, size_t size, bool arra
         void *result =
             array ? real.reallocarray(block, count, size) : real.realloc(block, bytes);
         if (block == NULL)
-            return allocated(result, bytes, nested, caller);
+            return allocated(result, bytes, nested, frame);
         real_end(nested);
         if (told)
             recorder_failed(TRACE_HEAP);
@@ -183,7 +186,7 @@ static inline void *reallocate(void *block, size_t count, size_t size, bool arra
     if (result == NULL && bytes > 0)
         recorder_realloc_failed(&taken);
     else
-        recorder_reallocated(&taken, (uintptr_t)result, bytes, caller);
+        recorder_reallocated(&taken, (uintptr_t)result, bytes, frame);
     return result;
 }
 
@@ -192,7 +195,7 @@ EXPORT void *realloc(void *block, size_t bytes) {
         return bootstrap_reallocate(block, bytes);
     if (MISSING(realloc))
         return block == NULL ? real_bootstrap_allocate(bytes, 16) : NULL;
-    return reallocate(block, 1, bytes, false, CALLER());
+    return reallocate(block, 1, bytes, false, FRAME());
 }
 
 EXPORT void *reallocarray(void *block, size_t count, size_t size) {
@@ -200,14 +203,14 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size) {
         return NULL;
     if (UNLIKELY(block != NULL && real_bootstrap_owns(block)))
         return bootstrap_reallocate(block, count * size);
-    return reallocate(block, count, size, true, CALLER());
+    return reallocate(block, count, size, true, FRAME());
 }
 
 /* Mappings */
 
 /* Tell what a mapping call returned. What the unwinder maps for itself is not the program's. */
 static inline void *mapped(void *address, size_t bytes, int flags, bool nested,
-                           uintptr_t caller) {
+                           const uintptr_t *frame) {
     real_end(nested);
     if (nested || (recorder_thread.doing & THREAD_UNWINDING) != 0 || !recorder_active())
         return address;
@@ -215,7 +218,7 @@ static inline void *mapped(void *address, size_t bytes, int flags, bool nested,
     if (address == MAP_FAILED)
         recorder_failed(space);
     else
-        recorder_mapped((uintptr_t)address, bytes, space, caller);
+        recorder_mapped((uintptr_t)address, bytes, space, frame);
     return address;
 }
 
@@ -225,7 +228,7 @@ EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int fd
         return MAP_FAILED;
     bool nested = real_begin();
     return mapped(real.mmap(address, bytes, protection, flags, fd, offset), bytes, flags,
-                  nested, CALLER());
+                  nested, FRAME());
 }
 
 EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int fd,
@@ -234,7 +237,7 @@ EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int 
         return MAP_FAILED;
     bool nested = real_begin();
     return mapped(real.mmap64(address, bytes, protection, flags, fd, offset), bytes, flags,
-                  nested, CALLER());
+                  nested, FRAME());
 }
 
 EXPORT int munmap(void *address, size_t bytes) {
@@ -282,11 +285,19 @@ EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int flags
     if (result == MAP_FAILED || keeps_old)
         recorder_unmap_failed(&unmapped);
     if (result != MAP_FAILED && unmapped.count > 0)
-        recorder_mapped((uintptr_t)result, new_bytes, unmapped.pieces[0].space, CALLER());
+        recorder_mapped((uintptr_t)result, new_bytes, unmapped.pieces[0].space, FRAME());
     return result;
 }
 
-/* Ends without destructors */
+/* Unloading, and ends without destructors */
+
+EXPORT int dlclose(void *handle) {
+    if (MISSING(dlclose))
+        return -1;
+    int r = real.dlclose(handle);
+    backtrace_forget();
+    return r;
+}
 
 EXPORT void _exit(int status) {
     recorder_exiting();

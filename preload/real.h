@@ -28,6 +28,7 @@
     HOOK(void *, mmap64, (void *, size_t, int, int, int, off64_t))                             \
     HOOK(int, munmap, (void *, size_t))                                                        \
     HOOK(void *, mremap, (void *, size_t, size_t, int, ...))                                   \
+    HOOK(int, dlclose, (void *))                                                               \
     HOOK(void, _exit, (int))                                                                   \
     HOOK(void, _Exit, (int))
 

@@ -270,10 +270,11 @@ static inline uint32_t thread_number(void) {
     return recorder_thread.number;
 }
 
-static inline uint32_t unwind(enum trace_space space, uintptr_t caller, uintptr_t *buffer) {
+static inline uint32_t unwind(enum trace_space space, const uintptr_t *frame,
+                              uintptr_t *buffer) {
     struct backtrace backtrace;
     recorder_thread.doing |= THREAD_UNWINDING;
-    bool whole = backtrace_take(caller, buffer, recorder.settings.depth_frames, &backtrace);
+    bool whole = backtrace_take(frame, buffer, recorder.settings.depth_frames, &backtrace);
     recorder_thread.doing &= ~(uint32_t)THREAD_UNWINDING;
     if (__builtin_expect(!whole, 0))
         no_stack(space, true);
@@ -289,39 +290,39 @@ static inline uint32_t unwind(enum trace_space space, uintptr_t caller, uintptr_
 /* Alternate signal stacks are small: room for deep stacks is taken only where it was asked for.
  */
 static __attribute__((noinline)) uint32_t unwind_deep(enum trace_space space,
-                                                      uintptr_t caller) {
+                                                      const uintptr_t *frame) {
     uintptr_t buffer[BACKTRACE_DEPTH_MAX + BACKTRACE_OWN_FRAMES + 1];
-    return unwind(space, caller, buffer);
+    return unwind(space, frame, buffer);
 }
 
 static __attribute__((noinline)) uint32_t unwind_small(enum trace_space space,
-                                                       uintptr_t caller) {
+                                                       const uintptr_t *frame) {
     uintptr_t buffer[SMALL_DEPTH_FRAMES + BACKTRACE_OWN_FRAMES + 1];
-    return unwind(space, caller, buffer);
+    return unwind(space, frame, buffer);
 }
 
 static __attribute__((noinline)) uint32_t site_by_stack(enum trace_space space,
-                                                        uintptr_t caller) {
+                                                        const uintptr_t *frame) {
     if (recorder_thread.doing & THREAD_UNWINDING)
         return no_stack(space, true);
     int saved_errno = errno;
     uint32_t site = recorder.settings.depth_frames > SMALL_DEPTH_FRAMES
-                        ? unwind_deep(space, caller)
-                        : unwind_small(space, caller);
+                        ? unwind_deep(space, frame)
+                        : unwind_small(space, frame);
     errno = saved_errno;
     return site;
 }
 
-static inline uint32_t site_of(enum trace_space space, uintptr_t caller) {
+static inline uint32_t site_of(enum trace_space space, const uintptr_t *frame) {
     if (atomic_load_explicit(&recorder.unwinds, memory_order_relaxed))
-        return site_by_stack(space, caller);
+        return site_by_stack(space, frame);
     return stacktree_site_no_stack(space);
 }
 
 /* Heap events */
 
-void recorder_allocated(uintptr_t address, uint64_t bytes, uintptr_t caller) {
-    uint32_t site = site_of(TRACE_HEAP, caller);
+void recorder_allocated(uintptr_t address, uint64_t bytes, const uintptr_t *frame) {
+    uint32_t site = site_of(TRACE_HEAP, frame);
     recorder_thread.last_allocated = address;
     if (__builtin_expect(busy(), 0)) {
         queue((struct pending_event){
@@ -385,15 +386,15 @@ void recorder_realloc_failed(const struct recorder_taken *taken_out) {
 }
 
 void recorder_reallocated(const struct recorder_taken *taken_out, uintptr_t address,
-                          uint64_t bytes, uintptr_t caller) {
+                          uint64_t bytes, const uintptr_t *frame) {
     if (!recorder_active())
         return;
     if (taken_out->queued) {
         if (address != 0)
-            recorder_allocated(address, bytes, caller);
+            recorder_allocated(address, bytes, frame);
         return;
     }
-    uint32_t site = address != 0 ? site_of(TRACE_HEAP, caller) : 0;
+    uint32_t site = address != 0 ? site_of(TRACE_HEAP, frame) : 0;
     bool taken = enter();
     if (taken_out->known)
         book_freed_block(taken_out->block, false);
@@ -414,10 +415,10 @@ static uint64_t round_to_pages(uint64_t bytes) {
 }
 
 void recorder_mapped(uintptr_t address, uint64_t bytes, enum trace_space space,
-                     uintptr_t caller) {
+                     const uintptr_t *frame) {
     if (!recorder_active())
         return;
-    uint32_t site = site_of(space, caller);
+    uint32_t site = site_of(space, frame);
     bytes = round_to_pages(bytes);
     if (busy()) {
         queue((struct pending_event){.kind = PENDING_MAPPED,

@@ -53,10 +53,10 @@ static inline bool recorder_active(void) {
 void recorder_start(void);
 
 /*
- * Heap events. @caller is the return address of the hook, @bytes as requested. The caller has
- * found recorder_active() true: these two are too hot to look twice.
+ * Heap events. @frame is the hook's __builtin_frame_address(0), @bytes as requested. The caller
+ * has found recorder_active() true: these two are too hot to look twice.
  */
-void recorder_allocated(uintptr_t address, uint64_t bytes, uintptr_t caller);
+void recorder_allocated(uintptr_t address, uint64_t bytes, const uintptr_t *frame);
 void recorder_freed(uintptr_t address);
 void recorder_failed(enum trace_space space);
 
@@ -73,7 +73,7 @@ void recorder_reallocating(uintptr_t address, struct recorder_taken *ret_taken);
 void recorder_realloc_failed(const struct recorder_taken *taken);
 /* It succeeded: one event. @address 0: the block was freed (size 0). */
 void recorder_reallocated(const struct recorder_taken *taken, uintptr_t address, uint64_t bytes,
-                          uintptr_t caller);
+                          const uintptr_t *frame);
 
 /* Mapping events. [address, address + bytes), bytes rounded up to pages by the recorder. */
 #define RECORDER_PIECES 16
@@ -83,7 +83,7 @@ struct recorder_unmapped {
 };
 
 void recorder_mapped(uintptr_t address, uint64_t bytes, enum trace_space space,
-                     uintptr_t caller);
+                     const uintptr_t *frame);
 /* Told before the real munmap; what was taken can be put back if that fails. */
 void recorder_unmapping(uintptr_t address, uint64_t bytes, struct recorder_unmapped *ret);
 void recorder_unmap_failed(const struct recorder_unmapped *unmapped);
