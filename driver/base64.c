@@ -135,7 +135,7 @@ int base64_decode(struct base64_decoder *decoder, const char *text, size_t lengt
     decoder->text_bytes += length;
     *ret_bytes = (size_t)(to - out);
     /* Padding closes the group that it fills: its bytes are all there now. */
-    if (decoder->padding > 0 && decoder->digits + decoder->padding == 4) {
+    if (decoder->digits > 0 && decoder->digits + decoder->padding == 4) {
         uint32_t group = decoder->carry << (6 * decoder->padding);
         out[(*ret_bytes)++] = (unsigned char)(group >> 16);
         if (decoder->padding == 1)

@@ -118,6 +118,9 @@ static int message_length(const char *message) {
 
 static void on_error(void *context, ERROR_POINTER error) {
     struct reader *reader = reader_of(context);
+    /* While the parser is made it has no reader yet; parse() sees that it was not made. */
+    if (reader == NULL)
+        return;
     uint64_t lineno = error->line > 0 ? (uint64_t)error->line : 1;
     if (error->code == XML_ERR_NO_MEMORY) {
         stop_on(reader, problem_set_memory(reader->problem));
@@ -138,6 +141,16 @@ static void on_error(void *context, ERROR_POINTER error) {
                         "is not well-formed XML: %.*s, correct the file",
                         message_length(error->message), error->message);
     stop_on(reader, r);
+}
+
+/*
+ * Errors that libxml2 does not connect with a parser. It goes on after most of them, so this is
+ * where text is found to be missing from a tree because there was no memory for it.
+ */
+static void on_stray_error(void *data, ERROR_POINTER error) {
+    struct reader *reader = data;
+    if (error->code == XML_ERR_NO_MEMORY)
+        problem_set_memory(reader->problem);
 }
 
 /* Hand the file over, piece by piece. */
@@ -278,7 +291,9 @@ int votable_read(const char *path, enum strategy strategy, struct votable *ret_v
         return r;
     struct reader reader = {.problem = problem};
     builder_init(&reader.builder, ret_votable, strategy == STRATEGY_BUFFER, problem);
+    xmlSetStructuredErrorFunc(&reader, on_stray_error);
     r = parse(&reader, &input, strategy, &ret_votable->file_bytes);
+    xmlSetStructuredErrorFunc(NULL, NULL);
     builder_finish(&reader.builder);
     input_close(&input);
     return r;

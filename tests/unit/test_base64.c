@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Base64 in pieces. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base64.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Decode @text in pieces of @step and end it. Returns the first error. */
+static int decode(const char *text, size_t step, unsigned char *out, size_t *ret_bytes,
+                  struct problem *problem) {
+    struct base64_decoder decoder;
+    size_t length = strlen(text);
+    *ret_bytes = 0;
+    base64_decoder_init(&decoder, 10);
+    for (size_t at = 0; at < length; at += step) {
+        size_t piece = length - at < step ? length - at : step;
+        size_t bytes = 0;
+        unsigned char decoded[4096];
+        assert_true(BASE64_DECODED_BYTES(piece) <= sizeof(decoded));
+        int r = base64_decode(&decoder, text + at, piece, decoded, &bytes, problem);
+        if (r < 0)
+            return r;
+        memcpy(out + *ret_bytes, decoded, bytes);
+        *ret_bytes += bytes;
+    }
+    return base64_decoder_end(&decoder, problem);
+}
+
+static void test_any_split_gives_the_same_bytes(void **state) {
+    static const struct {
+        const char *text;
+        const char *bytes;
+    } cases[] = {
+        {"", ""},
+        {"Zg==", "f"},
+        {"Zm8=", "fo"},
+        {"Zm9v", "foo"},
+        {"Zm9vYg==", "foob"},
+        {"Zm9vYmE=", "fooba"},
+        {"Zm9vYmFy", "foobar"},
+        {" Z\nm9\tv\r\nYm\n\nFy \n", "foobar"},
+        {"Zm9vYg=\n=\n", "foob"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t step = 1; step < 20; step++) {
+            unsigned char out[64];
+            size_t bytes;
+            struct problem problem = {0};
+            assert_int_equal(decode(cases[i].text, step, out, &bytes, &problem), 0);
+            assert_int_equal(bytes, strlen(cases[i].bytes));
+            assert_memory_equal(out, cases[i].bytes, bytes);
+        }
+    }
+}
+
+static void test_what_was_encoded_comes_back(void **state) {
+    unsigned char bytes[300];
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (unsigned char)(i * 167 + 13);
+    for (size_t length = 0; length <= sizeof(bytes); length++) {
+        char text[BASE64_ENCODED_BYTES(sizeof(bytes)) + 1];
+        size_t characters = base64_encode(bytes, length, text);
+        assert_int_equal(characters, BASE64_ENCODED_BYTES(length));
+        text[characters] = '\0';
+        unsigned char out[sizeof(bytes)];
+        size_t decoded;
+        struct problem problem = {0};
+        assert_int_equal(decode(text, 7, out, &decoded, &problem), 0);
+        assert_int_equal(decoded, length);
+        assert_memory_equal(out, bytes, length);
+    }
+}
+
+static void test_damage_is_told_with_its_line(void **state) {
+    static const struct {
+        const char *text;
+        uint64_t lineno;
+        const char *words;
+    } cases[] = {
+        {"Zm9v\n*m9v", 11, "'*' is not base64"},
+        {"Zm\n\n9v-", 12, "'-' is not base64"},
+        {"Zm9v\x01", 10, "byte 0x01 is not base64"},
+        {"Zm9v\xff", 10, "byte 0xff is not base64"},
+        {"Zg==Zg==", 10, "goes on after its padding"},
+        {"Zg==\nZ", 11, "goes on after its padding"},
+        {"Zg=A", 10, "goes on after its padding"},
+        {"=", 10, "where none belongs"},
+        {"Z===", 10, "where none belongs"},
+        {"Zm9v=", 10, "where none belongs"},
+        {"Zm8==", 10, "where none belongs"},
+        {"Zg===", 10, "where none belongs"},
+        {"Zm9vZ", 10, "ends inside a group of four after 5 characters"},
+        {"Zm9vZm\n", 11, "ends inside a group of four after 7 characters"},
+        {"Zm8", 10, "ends inside a group of four after 3 characters"},
+        {"Zg=", 10, "ends inside a group of four after 3 characters"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t step = 1; step < 10; step++) {
+            unsigned char out[64];
+            size_t bytes;
+            struct problem problem = {0};
+            assert_int_equal(decode(cases[i].text, step, out, &bytes, &problem), -EBADMSG);
+            assert_int_equal(problem.lineno, cases[i].lineno);
+            assert_non_null(strstr(problem.text, cases[i].words));
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_split_gives_the_same_bytes),
+        cmocka_unit_test(test_what_was_encoded_comes_back),
+        cmocka_unit_test(test_damage_is_told_with_its_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
