@@ -9,39 +9,60 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BACKTRACE_DEPTH_MAX 256
-/* Frames of our own that may lie between the backend and the caller of the hook. */
-#define BACKTRACE_OWN_FRAMES 8
+#define BACKTRACE_DEPTH_MAX 256u
+#define BACKTRACE_OWN_MAX   8u /* frames of ours that libunwind sees inside of the allocation's \
+                                */
+#define BACKTRACE_ROOM (2 * BACKTRACE_DEPTH_MAX + BACKTRACE_OWN_MAX + 1)
 
+/*
+ * The latest stack of a thread, kept from one allocation to the next: most of it is the same
+ * the next time. Zero-initialised it is empty. One thread at a time may use it.
+ *
+ * Arrays have the outermost frame first. What lies beyond
+ * BACKTRACE_DEPTH_MAX is room to work in.
+ */
 struct backtrace {
-    size_t depth_frames;
-    bool truncated;    /* the stack went on beyond the limit */
-    uintptr_t *frames; /* return addresses, innermost first: into the buffer given */
+    _Atomic bool taken; /* in use; for the owner of several */
+    bool truncated;     /* the stack went on beyond the limit */
+    bool walked;        /* the arrays marked (walk) describe these frames */
+    uint32_t depth_frames;
+    uint32_t known_nodes;                 /* of nodes[]: they belong to these frames */
+    uint32_t nodes[BACKTRACE_DEPTH_MAX];  /* stacktree's, see stacktree.h */
+    uintptr_t addresses[BACKTRACE_ROOM];  /* return addresses */
+    uintptr_t rsps[BACKTRACE_ROOM];       /* (walk) stack pointer after that return */
+    uintptr_t rbps[BACKTRACE_ROOM];       /* (walk) rbp after that return ... */
+    uintptr_t rbp_places[BACKTRACE_ROOM]; /* (walk) where it was saved; 0: nowhere */
+    uint8_t rbp_matters[BACKTRACE_ROOM];  /* (walk) the outer frames depend on it */
 };
 
 /* Once, before the first backtrace_take(). */
 void backtrace_init(void);
 
 /*
- * Unwind from the caller of an allocation function, which will get control back at the second
- * word of @frame: the hook's __builtin_frame_address(0), [0] the caller's frame pointer, [1]
- * the return address. @buffer has room for @depth_limit + BACKTRACE_OWN_FRAMES + 1 addresses.
+ * Make @backtrace the stack of the caller of an allocation function. @frame is that function's
+ * __builtin_frame_address(0): [0] the caller's frame pointer, [1] the return address into it.
+ * At most @depth_limit innermost frames are kept (1 to BACKTRACE_DEPTH_MAX). known_nodes falls
+ * to the number of outermost frames that are still the same.
  *
- * Returns false when the stack could not be unwound even as far as that return address: then
- * @ret has no other frame. errno may change. No lock of ours may be held.
+ * Returns false when the stack could not be unwound even as far as that return address, which
+ * then is the only frame. errno may change. No lock of ours may be held.
  */
-bool backtrace_take(const uintptr_t *frame, uintptr_t *buffer, size_t depth_limit,
-                    struct backtrace *ret);
+bool backtrace_take(struct backtrace *backtrace, const uintptr_t *frame, size_t depth_limit);
 
 /*
  * The two ways by which the machine's backend does it, for tests to compare. backtrace_walk()
  * follows the usual frames itself and returns false where it meets another; backtrace_unwind()
  * asks libunwind.
  */
-bool backtrace_walk(const uintptr_t *frame, uintptr_t *buffer, size_t depth_limit,
-                    struct backtrace *ret);
-bool backtrace_unwind(const uintptr_t *frame, uintptr_t *buffer, size_t depth_limit,
-                      struct backtrace *ret);
+bool backtrace_walk(struct backtrace *backtrace, const uintptr_t *frame, size_t depth_limit);
+bool backtrace_unwind(struct backtrace *backtrace, const uintptr_t *frame, size_t depth_limit);
+
+/*
+ * Make @backtrace the @depth_frames addresses at @innermost_first, which end at the limit if
+ * @truncated; for the backends.
+ */
+void backtrace_set(struct backtrace *backtrace, const uintptr_t *innermost_first,
+                   size_t depth_frames, bool truncated);
 
 /* A module was unloaded: forget what is known of its code. */
 void backtrace_forget(void);

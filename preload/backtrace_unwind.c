@@ -25,6 +25,13 @@
 #define STACK_BYTES_MAX  (UINT64_C(64) << 20) /* a stack end farther away is another stack's */
 #define CHECK_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 
+/* What a frame does with rbp, before it is known whether the outer frames care. */
+enum rbp_use {
+    RBP_REPLACED,  /* the caller's is read from the stack */
+    RBP_HANDED_ON, /* the caller's is the same */
+    RBP_USED,      /* the frame itself is found through it */
+};
+
 /*
  * A rule packed in one word beside a check that no torn pair passes: two threads may write the
  * same place at once, and nobody waits.
@@ -100,74 +107,169 @@ static inline uintptr_t stack_end(uintptr_t address) {
     return 0;
 }
 
-bool backtrace_walk(const uintptr_t *frame, uintptr_t *buffer, size_t depth_limit,
-                    struct backtrace *ret) {
-    uintptr_t end = stack_end((uintptr_t)frame);
-    uintptr_t rbp = frame[0];
-    uintptr_t address = frame[1];
-    uintptr_t rsp = (uintptr_t)(frame + 2);
-    size_t depth = 0;
+/*
+ * The walk. A frame is known by its return address, the stack pointer after the return and,
+ * where an outer frame is found through it, rbp. If all three are as they were in the last
+ * stack, the next outer frame's return address lies in the same place as it did, and so on: it
+ * is enough to look into those places whether they hold the same values. The loads do not wait
+ * for each other, which is what makes this several times faster than finding each frame from
+ * the last.
+ */
 
-    if (end == 0)
-        return false;
-    while (depth < depth_limit && address != 0) {
-        buffer[depth++] = address;
-        struct cfi_rule rule = rule_of(address);
-        if (rule.kind == CFI_OUTERMOST) {
-            address = 0;
-            break;
-        }
-        if (rule.kind == CFI_UNUSUAL)
+/* Whether the frames of the last stack outside of @index still are on the stack. */
+static inline bool outer_frames_hold(const struct backtrace *backtrace, uint32_t index) {
+    for (uint32_t i = index; i-- > 0;) {
+        const uintptr_t *place = (const uintptr_t *)backtrace->rsps[i] - 1;
+        if (*place != backtrace->addresses[i])
             return false;
-        uintptr_t cfa =
-            (rule.kind == CFI_FROM_RSP ? rsp : rbp) + (uintptr_t)(intptr_t)rule.cfa_offset;
-        uintptr_t rbp_at = cfa + (uintptr_t)(intptr_t)rule.rbp_offset;
-        /* Upwards, aligned, below the end, and the saved register inside the frame. */
-        if (cfa < rsp + sizeof(uintptr_t) || cfa > end || cfa % sizeof(uintptr_t) != 0 ||
-            rbp_at < rsp)
+        if (!backtrace->rbp_matters[i] || backtrace->rbp_places[i] == 0)
+            continue;
+        if (*(const uintptr_t *)backtrace->rbp_places[i] != backtrace->rbps[i])
             return false;
-        address = *(const uintptr_t *)(cfa - sizeof(uintptr_t));
-        if (rule.rbp_offset != 0)
-            rbp = *(const uintptr_t *)rbp_at;
-        rsp = cfa;
     }
-    *ret = (struct backtrace){
-        .depth_frames = depth,
-        .truncated = address != 0,
-        .frames = buffer,
-    };
     return true;
 }
 
-bool backtrace_unwind(const uintptr_t *frame, uintptr_t *buffer, size_t depth_limit,
-                      struct backtrace *ret) {
+struct walk {
+    uintptr_t end; /* of the stack */
+    uintptr_t address;
+    uintptr_t rsp;
+    uintptr_t rbp;
+    uintptr_t rbp_place;
+    uint32_t candidates; /* frames of the last stack that may still be met */
+    uint32_t depth_new;  /* frames found, in the upper end of the arrays */
+};
+
+/* Whether the walk has come to a frame of the last stack, from where on it is as it was. */
+static inline bool joins(struct walk *walk, const struct backtrace *backtrace) {
+    while (walk->candidates > 0 && backtrace->rsps[walk->candidates - 1] < walk->rsp)
+        walk->candidates--;
+    if (walk->candidates == 0)
+        return false;
+    uint32_t at = walk->candidates - 1;
+    if (backtrace->rsps[at] != walk->rsp || backtrace->addresses[at] != walk->address ||
+        (backtrace->rbp_matters[at] && backtrace->rbps[at] != walk->rbp))
+        return false;
+    if (outer_frames_hold(backtrace, at))
+        return true;
+    walk->candidates = 0;
+    return false;
+}
+
+static inline void note_frame(const struct walk *walk, struct backtrace *backtrace) {
+    uint32_t at = 2 * BACKTRACE_DEPTH_MAX - 1 - walk->depth_new;
+    backtrace->addresses[at] = walk->address;
+    backtrace->rsps[at] = walk->rsp;
+    backtrace->rbps[at] = walk->rbp;
+    backtrace->rbp_places[at] = walk->rbp_place;
+}
+
+/* Leave the frame by @rule. Returns false if where that leads is not plausible. */
+static inline bool leave_frame(struct walk *walk, struct cfi_rule rule) {
+    uintptr_t base = rule.kind == CFI_FROM_RSP ? walk->rsp : walk->rbp;
+    uintptr_t cfa = base + (uintptr_t)(intptr_t)rule.cfa_offset;
+    uintptr_t rbp_place = cfa + (uintptr_t)(intptr_t)rule.rbp_offset;
+    /* Upwards, aligned, below the end, and the saved register inside the frame. */
+    if (cfa < walk->rsp + sizeof(uintptr_t) || cfa > walk->end ||
+        cfa % sizeof(uintptr_t) != 0 || rbp_place < walk->rsp)
+        return false;
+    walk->address = *(const uintptr_t *)(cfa - sizeof(uintptr_t));
+    walk->rbp_place = 0;
+    if (rule.rbp_offset != 0) {
+        walk->rbp = *(const uintptr_t *)rbp_place;
+        walk->rbp_place = rbp_place;
+    }
+    walk->rsp = cfa;
+    return true;
+}
+
+/* Put the new frames inside of the @kept outermost ones of the last stack. */
+static void join_frames(struct backtrace *backtrace, uint32_t kept, uint32_t depth_new) {
+    uint32_t from = 2 * BACKTRACE_DEPTH_MAX - depth_new;
+    for (uint32_t i = 0; i < depth_new; i++) {
+        uint32_t at = kept + i;
+        /* The frame's own rule said whether it uses rbp, or hands it on as it is. */
+        uint8_t use = backtrace->rbp_matters[from + i];
+        bool outer = at > 0 && backtrace->rbp_matters[at - 1];
+        backtrace->addresses[at] = backtrace->addresses[from + i];
+        backtrace->rsps[at] = backtrace->rsps[from + i];
+        backtrace->rbps[at] = backtrace->rbps[from + i];
+        backtrace->rbp_places[at] = backtrace->rbp_places[from + i];
+        backtrace->rbp_matters[at] = use == RBP_USED || (use == RBP_HANDED_ON && outer);
+    }
+    if (backtrace->known_nodes > kept)
+        backtrace->known_nodes = kept;
+    backtrace->depth_frames = kept + depth_new;
+}
+
+bool backtrace_walk(struct backtrace *backtrace, const uintptr_t *frame, size_t depth_limit) {
+    struct walk walk = {
+        .end = stack_end((uintptr_t)frame),
+        .address = frame[1],
+        .rsp = (uintptr_t)(frame + 2),
+        .rbp = frame[0],
+    };
+    if (walk.end == 0)
+        return false;
+    if (backtrace->walked && !backtrace->truncated && backtrace->rsps[0] <= walk.end)
+        walk.candidates = backtrace->depth_frames;
+
+    while (!joins(&walk, backtrace)) {
+        struct cfi_rule rule = rule_of(walk.address);
+        if (rule.kind == CFI_UNUSUAL)
+            return false;
+        note_frame(&walk, backtrace);
+        backtrace->rbp_matters[2 * BACKTRACE_DEPTH_MAX - 1 - walk.depth_new] =
+            rule.kind == CFI_FROM_RBP ? RBP_USED
+            : rule.rbp_offset == 0    ? RBP_HANDED_ON
+                                      : RBP_REPLACED;
+        walk.depth_new++;
+        if (rule.kind == CFI_OUTERMOST) {
+            walk.address = 0;
+            break;
+        }
+        if (!leave_frame(&walk, rule))
+            return false;
+        if (walk.address == 0 || walk.depth_new == depth_limit)
+            break;
+    }
+    bool joined = walk.candidates > 0 && walk.address != 0 && walk.depth_new < depth_limit;
+    uint32_t kept = joined ? walk.candidates : 0;
+    if (kept + walk.depth_new > depth_limit) {
+        /* Too deep with the frames of the last stack: its outermost must go. Begin anew. */
+        backtrace->walked = false;
+        return backtrace_walk(backtrace, frame, depth_limit);
+    }
+    join_frames(backtrace, kept, walk.depth_new);
+    backtrace->truncated = !joined && walk.address != 0;
+    backtrace->walked = true;
+    return true;
+}
+
+bool backtrace_unwind(struct backtrace *backtrace, const uintptr_t *frame, size_t depth_limit) {
+    /* Not on the stack, which may be a signal handler's. */
+    uintptr_t *buffer = backtrace->addresses + BACKTRACE_DEPTH_MAX;
     uintptr_t caller = frame[1];
-    size_t wanted = depth_limit + BACKTRACE_OWN_FRAMES + 1;
-    int got = unw_backtrace((void **)buffer, (int)wanted);
+    int got = unw_backtrace((void **)buffer, (int)(depth_limit + BACKTRACE_OWN_MAX + 1));
     size_t count = got > 0 ? (size_t)got : 0;
 
     size_t own = 0;
-    while (own < count && own <= BACKTRACE_OWN_FRAMES && buffer[own] != caller)
+    while (own < count && own <= BACKTRACE_OWN_MAX && buffer[own] != caller)
         own++;
-    if (own == count || own > BACKTRACE_OWN_FRAMES) {
-        buffer[0] = caller;
-        *ret = (struct backtrace){.depth_frames = 1, .frames = buffer};
+    if (own == count || own > BACKTRACE_OWN_MAX) {
+        backtrace_set(backtrace, &caller, 1, false);
         return false;
     }
     /* Some stacks end in zeros. */
     while (count > own + 1 && buffer[count - 1] == 0)
         count--;
     size_t depth = count - own;
-    *ret = (struct backtrace){
-        .depth_frames = depth > depth_limit ? depth_limit : depth,
-        .truncated = depth > depth_limit,
-        .frames = buffer + own,
-    };
+    bool truncated = depth > depth_limit;
+    backtrace_set(backtrace, buffer + own, truncated ? depth_limit : depth, truncated);
     return true;
 }
 
-bool backtrace_take(const uintptr_t *frame, uintptr_t *buffer, size_t depth_limit,
-                    struct backtrace *ret) {
-    return backtrace_walk(frame, buffer, depth_limit, ret) ||
-           backtrace_unwind(frame, buffer, depth_limit, ret);
+bool backtrace_take(struct backtrace *backtrace, const uintptr_t *frame, size_t depth_limit) {
+    return backtrace_walk(backtrace, frame, depth_limit) ||
+           backtrace_unwind(backtrace, frame, depth_limit);
 }

@@ -36,7 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SMALL_DEPTH_FRAMES 64
+#define BACKTRACES 64u /* more threads than can be unwinding at one time */
 
 enum start_state {
     START_NOT_YET,
@@ -57,6 +57,7 @@ struct recorder {
     struct modules modules;
     struct pending pending;
     _Atomic uint32_t threads_numbered;
+    struct backtrace backtraces[BACKTRACES];
     _Atomic uint64_t loader_changes; /* loads and unloads when modules were last noted */
     uint64_t start_ns;
     uint64_t page_bytes;
@@ -254,6 +255,8 @@ static uint32_t no_stack(enum trace_space space, bool missing) {
 
 static __attribute__((noinline, cold)) uint32_t add_site(const struct backtrace *backtrace,
                                                          enum trace_space space) {
+    if (busy())
+        return no_stack(space, true);
     note_modules();
     bool other;
     bool taken = enter();
@@ -264,51 +267,46 @@ static __attribute__((noinline, cold)) uint32_t add_site(const struct backtrace 
     return site;
 }
 
-static inline uint32_t thread_number(void) {
+static inline bool backtrace_borrow(struct backtrace *backtrace) {
+    if (!__libc_single_threaded)
+        return !atomic_exchange_explicit(&backtrace->taken, true, memory_order_acquire);
+    if (atomic_load_explicit(&backtrace->taken, memory_order_relaxed))
+        return false;
+    atomic_store_explicit(&backtrace->taken, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+/* This thread's backtrace, or a free one: a signal handler or another thread may hold it. */
+static inline struct backtrace *find_backtrace(void) {
     if (__builtin_expect(recorder_thread.number == 0, 0))
         recorder_thread.number = 1 + atomic_fetch_add(&recorder.threads_numbered, 1);
-    return recorder_thread.number;
-}
-
-static inline uint32_t unwind(enum trace_space space, const uintptr_t *frame,
-                              uintptr_t *buffer) {
-    struct backtrace backtrace;
-    recorder_thread.doing |= THREAD_UNWINDING;
-    bool whole = backtrace_take(frame, buffer, recorder.settings.depth_frames, &backtrace);
-    recorder_thread.doing &= ~(uint32_t)THREAD_UNWINDING;
-    if (__builtin_expect(!whole, 0))
-        no_stack(space, true);
-
-    uint32_t site = stacktree_find(&recorder.stacks, &backtrace, space, thread_number());
-    if (__builtin_expect(site != STACKTREE_NO_SITE, 1))
-        return site;
-    if (busy())
-        return no_stack(space, true);
-    return add_site(&backtrace, space);
-}
-
-/* Alternate signal stacks are small: room for deep stacks is taken only where it was asked for.
- */
-static __attribute__((noinline)) uint32_t unwind_deep(enum trace_space space,
-                                                      const uintptr_t *frame) {
-    uintptr_t buffer[BACKTRACE_DEPTH_MAX + BACKTRACE_OWN_FRAMES + 1];
-    return unwind(space, frame, buffer);
-}
-
-static __attribute__((noinline)) uint32_t unwind_small(enum trace_space space,
-                                                       const uintptr_t *frame) {
-    uintptr_t buffer[SMALL_DEPTH_FRAMES + BACKTRACE_OWN_FRAMES + 1];
-    return unwind(space, frame, buffer);
+    for (uint32_t i = 0; i < BACKTRACES; i++) {
+        struct backtrace *backtrace =
+            &recorder.backtraces[(recorder_thread.number + i) % BACKTRACES];
+        if (__builtin_expect(backtrace_borrow(backtrace), 1))
+            return backtrace;
+    }
+    return NULL;
 }
 
 static __attribute__((noinline)) uint32_t site_by_stack(enum trace_space space,
                                                         const uintptr_t *frame) {
     if (recorder_thread.doing & THREAD_UNWINDING)
         return no_stack(space, true);
+    struct backtrace *backtrace = find_backtrace();
+    if (backtrace == NULL)
+        return no_stack(space, true);
+
     int saved_errno = errno;
-    uint32_t site = recorder.settings.depth_frames > SMALL_DEPTH_FRAMES
-                        ? unwind_deep(space, frame)
-                        : unwind_small(space, frame);
+    recorder_thread.doing |= THREAD_UNWINDING;
+    if (!backtrace_take(backtrace, frame, recorder.settings.depth_frames))
+        no_stack(space, true);
+    recorder_thread.doing &= ~(uint32_t)THREAD_UNWINDING;
+    uint32_t site = stacktree_find(&recorder.stacks, backtrace, space);
+    if (__builtin_expect(site == STACKTREE_NO_SITE, 0))
+        site = add_site(backtrace, space);
+    atomic_store_explicit(&backtrace->taken, false, memory_order_release);
     errno = saved_errno;
     return site;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stacktree.c: the tree of frames, walked from the root once for each allocation.
+ * stacktree.c: the tree of frames, walked from the root, or from the last frame that has not
+ * changed.
  *
  * A node is found by hashing (parent, address). Readers take no lock: a node is complete before
  * its id is published in the table, nodes never change or move, and a table that was outgrown
@@ -13,7 +14,6 @@
 #include "sysmem.h"
 
 #include <errno.h>
-#include <sys/single_threaded.h>
 
 #define TABLE_AT_FIRST 4096u
 
@@ -165,64 +165,20 @@ int stacktree_init(struct stacktree *tree, struct tracefile *file) {
     return fixed_sites_init(tree);
 }
 
-static inline bool memo_take(struct stacktree_memo *memo) {
-    if (!__libc_single_threaded)
-        return !atomic_exchange_explicit(&memo->taken, true, memory_order_acquire);
-    if (atomic_load_explicit(&memo->taken, memory_order_relaxed))
-        return false;
-    atomic_store_explicit(&memo->taken, true, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-    return true;
-}
+uint32_t stacktree_find(struct stacktree *tree, struct backtrace *backtrace,
+                        enum trace_space space) {
+    struct stacktree_table *table = atomic_load_explicit(&tree->table, memory_order_acquire);
+    uint32_t known = backtrace->known_nodes;
+    uint32_t id = known > 0 ? backtrace->nodes[known - 1] : 0;
 
-/* Walk from the root. Returns the node of the innermost frame, 0 when it is not in the tree. */
-static uint32_t find_node(const struct stacktree *tree, struct stacktree_table *table,
-                          const struct backtrace *backtrace) {
-    uint32_t id = 0;
-    for (size_t i = backtrace->depth_frames; i-- > 0;) {
-        id = atomic_load_explicit(frames_place(tree, table, id, backtrace->frames[i]),
+    for (; known < backtrace->depth_frames; known++) {
+        id = atomic_load_explicit(frames_place(tree, table, id, backtrace->addresses[known]),
                                   memory_order_acquire);
         if (id == 0)
             break;
+        backtrace->nodes[known] = id;
     }
-    return id;
-}
-
-/* The same, but only from where the stack differs from the memo on, which follows it. */
-static uint32_t find_node_from(const struct stacktree *tree, struct stacktree_table *table,
-                               const struct backtrace *backtrace, struct stacktree_memo *memo) {
-    uint32_t depth = (uint32_t)backtrace->depth_frames;
-    uint32_t most = depth < memo->depth_frames ? depth : memo->depth_frames;
-    uint32_t same = 0;
-    while (same < most && backtrace->frames[depth - 1 - same] == memo->frames[same])
-        same++;
-
-    uint32_t id = same > 0 ? memo->nodes[same - 1] : 0;
-    for (uint32_t at = same; at < depth; at++) {
-        uintptr_t address = backtrace->frames[depth - 1 - at];
-        id = atomic_load_explicit(frames_place(tree, table, id, address), memory_order_acquire);
-        if (id == 0) {
-            memo->depth_frames = at;
-            return 0;
-        }
-        memo->frames[at] = address;
-        memo->nodes[at] = id;
-    }
-    memo->depth_frames = depth;
-    return id;
-}
-
-uint32_t stacktree_find(struct stacktree *tree, const struct backtrace *backtrace,
-                        enum trace_space space, uint32_t thread) {
-    struct stacktree_table *table = atomic_load_explicit(&tree->table, memory_order_acquire);
-    struct stacktree_memo *memo = &tree->memos[thread % STACKTREE_MEMOS];
-    uint32_t id;
-    if (memo_take(memo)) {
-        id = find_node_from(tree, table, backtrace, memo);
-        atomic_store_explicit(&memo->taken, false, memory_order_release);
-    } else {
-        id = find_node(tree, table, backtrace);
-    }
+    backtrace->known_nodes = known;
     _Atomic uint32_t *site = id != 0 ? node_site(tree, id, space) : NULL;
     if (site == NULL)
         return STACKTREE_NO_SITE;
@@ -244,8 +200,8 @@ uint32_t stacktree_add(struct stacktree *tree, const struct backtrace *backtrace
                        enum trace_space space, bool *ret_other) {
     *ret_other = true;
     uint32_t id = 0;
-    for (size_t i = backtrace->depth_frames; i-- > 0;) {
-        id = node_add(tree, id, backtrace->frames[i]);
+    for (uint32_t i = 0; i < backtrace->depth_frames; i++) {
+        id = node_add(tree, id, backtrace->addresses[i]);
         if (id == 0)
             return stacktree_site_other(space);
     }

@@ -17,24 +17,11 @@
 #define STACKTREE_NODE_CHUNKS     4096u /* 4 Mi nodes */
 #define STACKTREE_SITE_CHUNKS     1024u /* 1 Mi sites */
 #define STACKTREE_NO_SITE         UINT32_MAX
-#define STACKTREE_MEMOS           64u
 
 struct stacktree_table; /* (parent, address) -> node */
 
-/*
- * The latest stack that a thread asked about: the next one mostly shares its outer frames.
- * Threads take memos by their number; one that finds its memo taken goes without.
- */
-struct stacktree_memo {
-    _Atomic bool taken;
-    uint32_t depth_frames;
-    uintptr_t frames[BACKTRACE_DEPTH_MAX]; /* outermost first */
-    uint32_t nodes[BACKTRACE_DEPTH_MAX];   /* the node of each */
-};
-
 struct stacktree {
     struct tracefile *file;
-    struct stacktree_memo memos[STACKTREE_MEMOS];
     struct trace_node *nodes[STACKTREE_NODE_CHUNKS];
     struct trace_site *sites[STACKTREE_SITE_CHUNKS];
     /* The site of a node in each space, plus one; 0: none yet. By chunk, like the nodes. */
@@ -48,11 +35,12 @@ struct stacktree {
 int stacktree_init(struct stacktree *tree, struct tracefile *file);
 
 /*
- * The site of @backtrace in @space, or STACKTREE_NO_SITE if it has none yet. Lock-free.
- * @thread: any number that tells threads apart.
+ * The site of @backtrace in @space, or STACKTREE_NO_SITE if it has none yet. Lock-free. The
+ * nodes found are left in @backtrace: only frames that are new in it are looked up the next
+ * time.
  */
-uint32_t stacktree_find(struct stacktree *tree, const struct backtrace *backtrace,
-                        enum trace_space space, uint32_t thread);
+uint32_t stacktree_find(struct stacktree *tree, struct backtrace *backtrace,
+                        enum trace_space space);
 
 /*
  * The same, added if need be; the fixed site "other" of @space when a table is full or memory

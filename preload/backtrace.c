@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* backtrace.c: what both backends need. */
+#include "backtrace.h"
+
+void backtrace_set(struct backtrace *backtrace, const uintptr_t *innermost_first,
+                   size_t depth_frames, bool truncated) {
+    uint32_t same = 0;
+    for (size_t i = 0; i < depth_frames; i++) {
+        uintptr_t address = innermost_first[depth_frames - 1 - i];
+        if (same == i && i < backtrace->known_nodes && backtrace->addresses[i] == address)
+            same++;
+        backtrace->addresses[i] = address;
+    }
+    backtrace->known_nodes = same;
+    backtrace->depth_frames = (uint32_t)depth_frames;
+    backtrace->truncated = truncated;
+    backtrace->walked = false;
+}
