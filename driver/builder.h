@@ -94,12 +94,11 @@ static inline bool builder_wants_text(const struct builder *builder) {
 /*
  * An element begins, with its local name, or one of a foreign namespace does; it ends; text in
  * between, in any number of pieces.
- * All return 0, or a negative errno with the problem set, after which nothing may follow.
+ * All return 0, or a negative errno with the problem set, after which nothing may follow: a
+ * caller that cannot stop at once looks at the problem.
  */
 int builder_begin(struct builder *builder, const char *name,
-                  const struct attributes *attributes, uint64_t lineno) _must_check_ _nonnull_;
-int builder_begin_foreign(struct builder *builder, const char *name,
-                          uint64_t lineno) _must_check_ _nonnull_;
-int builder_end(struct builder *builder) _must_check_ _nonnull_;
-int builder_text(struct builder *builder, const char *text,
-                 size_t length) _must_check_ _nonnull_;
+                  const struct attributes *attributes, uint64_t lineno) _nonnull_;
+int builder_begin_foreign(struct builder *builder, const char *name, uint64_t lineno) _nonnull_;
+int builder_end(struct builder *builder) _nonnull_;
+int builder_text(struct builder *builder, const char *text, size_t length) _nonnull_;

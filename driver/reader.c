@@ -60,11 +60,6 @@ static bool is_ours(struct reader *reader, const xmlChar *uri) {
            xmlStrncmp(uri, BAD_CAST NAMESPACE_START, sizeof(NAMESPACE_START) - 1) == 0;
 }
 
-static void stop_on(struct reader *reader, int r) {
-    if (r < 0)
-        xmlStopParser(reader->context);
-}
-
 static void on_start(void *context, const xmlChar *local_name, const xmlChar *prefix,
                      const xmlChar *uri, int namespace_count, const xmlChar **namespaces,
                      int attribute_count, int defaulted_count, const xmlChar **attributes) {
@@ -83,32 +78,36 @@ static void on_start(void *context, const xmlChar *local_name, const xmlChar *pr
     }
     const char *name = (const char *)local_name;
     uint64_t lineno = parser_lineno(reader);
-    stop_on(reader, is_ours(reader, uri)
-                        ? builder_begin(&reader->builder, name, &ours, lineno)
-                        : builder_begin_foreign(&reader->builder, name, lineno));
+    /* A problem is kept by the builder; nothing is listened to after it. */
+    if (is_ours(reader, uri))
+        builder_begin(&reader->builder, name, &ours, lineno);
+    else
+        builder_begin_foreign(&reader->builder, name, lineno);
 }
 
 static void on_end(void *context, const xmlChar *local_name, const xmlChar *prefix,
                    const xmlChar *uri) {
     struct reader *reader = reader_of(context);
     if (reader->problem->code == 0)
-        stop_on(reader, builder_end(&reader->builder));
+        builder_end(&reader->builder);
 }
 
 static void on_text(void *context, const xmlChar *text, int length) {
     struct reader *reader = reader_of(context);
     if (reader->problem->code == 0 && builder_wants_text(&reader->builder))
-        stop_on(reader, builder_text(&reader->builder, (const char *)text, (size_t)length));
+        builder_text(&reader->builder, (const char *)text, (size_t)length);
 }
 
+/* The one place to stop at once: what is declared could be expanded in the next line. */
 static void on_entity_declaration(void *context, const xmlChar *name, int type,
                                   const xmlChar *public_id, const xmlChar *system_id,
                                   xmlChar *content) {
     struct reader *reader = reader_of(context);
-    stop_on(reader, problem_set(reader->problem, -EBADMSG, parser_lineno(reader),
-                                "the document declares an entity '%.60s', which no VOTable "
-                                "needs and is not expanded here, remove its DOCTYPE",
-                                (const char *)name));
+    problem_set(reader->problem, -EBADMSG, parser_lineno(reader),
+                "the document declares an entity '%.60s', which no VOTable needs and is not "
+                "expanded here, remove its DOCTYPE",
+                (const char *)name);
+    xmlStopParser(reader->context);
 }
 
 /* libxml2's words, up to the end of their first line. */
@@ -116,6 +115,10 @@ static int message_length(const char *message) {
     return message == NULL ? 0 : (int)strcspn(message, "\r\n");
 }
 
+/*
+ * Only kept here: stopping the parser would free its input, which libxml2 may still be reading
+ * when it reports an error.
+ */
 static void on_error(void *context, ERROR_POINTER error) {
     struct reader *reader = reader_of(context);
     /* While the parser is made it has no reader yet; parse() sees that it was not made. */
@@ -123,24 +126,22 @@ static void on_error(void *context, ERROR_POINTER error) {
         return;
     uint64_t lineno = error->line > 0 ? (uint64_t)error->line : 1;
     if (error->code == XML_ERR_NO_MEMORY) {
-        stop_on(reader, problem_set_memory(reader->problem));
+        problem_set_memory(reader->problem);
         return;
     }
     /* An undeclared entity is let pass, text lost, when there is a DTD that was not loaded. */
     if (error->level != XML_ERR_FATAL && error->code != XML_WAR_UNDECLARED_ENTITY)
         return;
-    int r;
     if (error->code == XML_ERR_DOCUMENT_EMPTY)
-        r = problem_set(reader->problem, -EBADMSG, lineno, "is not XML, give a VOTable");
+        problem_set(reader->problem, -EBADMSG, lineno, "is not XML, give a VOTable");
     else if (reader->at_end)
-        r = problem_set(reader->problem, -EBADMSG, lineno,
-                        "the XML ends before its last tag, the file is cut short, fetch or "
-                        "write it again");
+        problem_set(reader->problem, -EBADMSG, lineno,
+                    "the XML ends before its last tag, the file is cut short, fetch or "
+                    "write it again");
     else
-        r = problem_set(reader->problem, -EBADMSG, lineno,
-                        "is not well-formed XML: %.*s, correct the file",
-                        message_length(error->message), error->message);
-    stop_on(reader, r);
+        problem_set(reader->problem, -EBADMSG, lineno,
+                    "is not well-formed XML: %.*s, correct the file",
+                    message_length(error->message), error->message);
 }
 
 /*
