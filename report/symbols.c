@@ -22,8 +22,9 @@
 #define LEVELS_MAX 32
 
 struct symbol {
-    const char *function; /* of libdwfl, NULL when unknown, likewise file */
+    const char *function; /* of libdwfl, NULL when unknown, likewise file and folder */
     const char *file;
+    const char *folder; /* what a relative file is relative to */
     uint32_t lineno;
 };
 
@@ -124,6 +125,11 @@ static bool die_is_function(Dwarf_Die *die) {
            tag == DW_TAG_entry_point;
 }
 
+static const char *unit_folder(Dwarf_Die *unit) {
+    Dwarf_Attribute attribute;
+    return dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+}
+
 static void call_place(Dwarf_Die *inlined, Dwarf_Files *files, struct symbol *ret) {
     Dwarf_Attribute attribute;
     Dwarf_Word value;
@@ -168,8 +174,10 @@ static size_t names_from_dwarf(Dwfl_Module *module, Dwarf_Addr address,
         symbols[levels++].function = die_name(&scopes[i]);
         if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
             break;
-        if (levels < LEVELS_MAX)
-            call_place(&scopes[i], files, &symbols[levels]);
+        if (levels == LEVELS_MAX)
+            break;
+        call_place(&scopes[i], files, &symbols[levels]);
+        symbols[levels].folder = unit_folder(unit);
     }
     free(scopes);
     return levels;
@@ -186,8 +194,10 @@ static size_t symbols_at(Dwfl_Module *module, uint64_t offset,
 
     Dwfl_Line *line = dwfl_module_getsrc(module, address);
     int lineno = 0;
-    if (line)
+    if (line) {
         symbols[0].file = dwfl_lineinfo(line, NULL, &lineno, NULL, NULL, NULL);
+        symbols[0].folder = dwfl_line_comp_dir(line);
+    }
     symbols[0].lineno = lineno > 0 ? (uint32_t)lineno : 0;
     size_t levels = names_from_dwarf(module, address, symbols);
     if (levels == 0 || !symbols[levels - 1].function) {
@@ -223,6 +233,24 @@ static const char *text_keep(struct arena *arena, const char *text) {
     return text ? arena_text(arena, text, strlen(text)) : "";
 }
 
+static const char *file_keep(struct arena *arena, const struct symbol *symbol) {
+    if (!symbol->file)
+        return "";
+    bool relative = symbol->file[0] != '/' && symbol->folder;
+    size_t folder_length = relative ? strlen(symbol->folder) : 0;
+    size_t file_length = strlen(symbol->file);
+    char *path = arena_array(arena, folder_length + 1 + file_length + 1, 1);
+    if (!path)
+        return NULL;
+    if (relative) {
+        memcpy(path, symbol->folder, folder_length);
+        path[folder_length] = '/';
+    }
+    memcpy(path + folder_length + relative, symbol->file, file_length);
+    path_tidy(path);
+    return path;
+}
+
 static int frames_expand(struct symbols *symbols, struct profile *profile,
                          struct expansion *expansions, struct profile_frame **ret_frames,
                          size_t *ret_count) {
@@ -243,11 +271,9 @@ static int frames_expand(struct symbols *symbols, struct profile *profile,
         expansions[i] = (struct expansion){(uint32_t)count, (uint32_t)levels};
         for (size_t level = 0; level < levels; level++) {
             const char *function = text_keep(&profile->arena, found[level].function);
-            const char *file = text_keep(&profile->arena, found[level].file);
+            const char *file = file_keep(&profile->arena, &found[level]);
             if (!function || !file)
                 goto no_memory;
-            if (file[0] != '\0')
-                path_tidy((char *)file);
             frames[count++] = (struct profile_frame){
                 .module = frame->module,
                 .level = (uint32_t)level,

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Differences of hand-made profiles, down to the call site, and what the gate makes of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "diff.h"
+#include "gate.h"
+#include "render.h"
+#include "trace_builder.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a test program does inside "parse": bytes allocated at a stack of functions, the
+ * innermost last, as "main/read_rows/xrealloc". A name "lib:" is a nameless frame of libxml2.
+ */
+struct work {
+    const char *stack;
+    uint64_t bytes;
+};
+
+static uint32_t stack_of(struct trace_builder *b, const char *functions[BUILDER_NODES],
+                         const char *stack) {
+    uint32_t node = 0;
+    for (const char *at = stack; *at != '\0';) {
+        size_t length = strcspn(at, "/");
+        bool in_library = strncmp(at, "lib:", 4) == 0;
+        uint64_t address = (in_library ? 0x90000u : 0x10000u) + 16u * b->header.node_count;
+        node = trace_builder_node(b, node, address);
+        functions[node] = in_library ? strdup("") : strndup(at, length);
+        at += length + (at[length] == '/');
+    }
+    return node;
+}
+
+static void make_run(struct run *ret_run, const char *name, const char *format,
+                     const struct work *work, size_t count, const char *region_name) {
+    struct trace_builder b;
+    struct fault fault = {0};
+    struct trace *trace;
+    size_t size;
+    const char *functions[BUILDER_NODES] = {0};
+    trace_builder_init(&b);
+    trace_builder_module(&b, "/opt/victim", 0x10000, 0x20000, 0);
+    trace_builder_module(&b, "/usr/lib/x86_64-linux-gnu/libxml2.so.2", 0x90000, 0xa0000, 0);
+    trace_builder_allocate(&b, 0, 500);
+    uint32_t region = region_name ? trace_builder_begin(&b, region_name) : 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t node = stack_of(&b, functions, work[i].stack);
+        trace_builder_allocate(&b, trace_builder_site(&b, node, TRACE_HEAP), work[i].bytes);
+    }
+    if (region_name)
+        trace_builder_end(&b, region);
+    trace_builder_exit(&b);
+    unsigned char *file = trace_builder_write(&b, &size);
+    *ret_run = (struct run){0};
+    assert_int_equal(trace_from_bytes(file, size, &trace, &fault), 0);
+    assert_int_equal(profile_from_trace(trace, &ret_run->profile, &fault), 0);
+    trace_close(trace);
+    free(file);
+
+    struct profile *profile = &ret_run->profile;
+    struct profile_frame *frames = (struct profile_frame *)profile->frames;
+    for (size_t i = 1; i < profile->node_count; i++) {
+        struct profile_frame *frame = &frames[profile->nodes[i].frame];
+        frame->function = arena_text(&profile->arena, functions[i], strlen(functions[i]));
+        frame->file = functions[i][0] != '\0' ? "/src/reader.c" : "";
+        frame->lineno = (uint32_t)i;
+        free((char *)functions[i]);
+    }
+    struct run_param param = {"format", format};
+    assert_int_equal(run_describe(ret_run, name, &param, 1), 0);
+    ret_run->outcome = RUN_EXITED;
+}
+
+#define MAKE(run, format, ...)                                                                 \
+    make_run(run, "votable.parse", format, (const struct work[]){__VA_ARGS__},                 \
+             sizeof((const struct work[]){__VA_ARGS__}) / sizeof(struct work), "parse")
+
+static int64_t sites_total(const struct diff_row *row) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < row->site_count; i++)
+        sum += row->sites[i].after_bytes - row->sites[i].before_bytes;
+    return sum;
+}
+
+static const char *site_function(const struct diff_site *site) {
+    return callsite_frame(site->site.profile, site->site.node)->function;
+}
+
+static void test_sites_add_up_to_the_difference_largest_first(void **state) {
+    struct run before, after;
+    struct diff diff;
+    MAKE(&before, "binary", {"main/buffer_append", 1000}, {"main/keep", 300});
+    MAKE(&after, "binary", {"main/decode", 50}, {"main/keep", 310});
+    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
+    assert_int_equal(diff.row_count, 1);
+    const struct diff_row *row = &diff.rows[0];
+    assert_int_equal(row->status, DIFF_BETTER);
+    assert_int_equal(row->before.peak_added, 1300);
+    assert_int_equal(row->after.peak_added, 360);
+    assert_true(row->explained);
+    assert_int_equal(row->site_count, 3);
+    assert_int_equal(sites_total(row), 360 - 1300);
+    assert_string_equal(site_function(&row->sites[0]), "buffer_append");
+    assert_true(row->sites[0].in_before && !row->sites[0].in_after);
+    assert_string_equal(site_function(&row->sites[1]), "decode");
+    assert_true(!row->sites[1].in_before && row->sites[1].in_after);
+    assert_int_equal(row->sites[2].after_bytes - row->sites[2].before_bytes, 10);
+    diff_finish(&diff);
+    run_finish(&before);
+    run_finish(&after);
+}
+
+static void test_moved_lines_and_other_addresses_make_no_difference(void **state) {
+    struct run before, after;
+    struct diff diff;
+    /* The first work shifts addresses and line numbers of what follows it. */
+    MAKE(&before, "binary", {"main/a", 10}, {"main/b", 20});
+    MAKE(&after, "binary", {"main/other/deep", 1}, {"main/b", 20}, {"main/a.constprop.0", 10});
+    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
+    assert_int_equal(diff.rows[0].site_count, 1);
+    assert_string_equal(site_function(&diff.rows[0].sites[0]), "deep");
+    diff_finish(&diff);
+    run_finish(&before);
+    run_finish(&after);
+}
+
+static void test_function_reached_another_way_has_moved_and_is_not_new(void **state) {
+    struct run before, after;
+    struct diff diff;
+    MAKE(&before, "binary", {"main/end/grow", 100}, {"main/buffer", 40});
+    MAKE(&after, "binary", {"main/text/grow", 70}, {"main/row/grow", 33});
+    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
+    const struct diff_row *row = &diff.rows[0];
+    assert_int_equal(row->site_count, 2);
+    assert_string_equal(site_function(&row->sites[1]), "grow");
+    assert_true(row->sites[1].in_before && row->sites[1].in_after);
+    assert_int_equal(row->sites[1].before_bytes, 100);
+    assert_int_equal(row->sites[1].after_bytes, 103);
+    assert_int_equal(sites_total(row), 103 - 140);
+    diff_finish(&diff);
+    run_finish(&before);
+    run_finish(&after);
+}
+
+static void test_telling_frame_is_the_programs_own(void **state) {
+    struct run run;
+    struct callsite_list list;
+    MAKE(&run, "binary", {"main/collect/xrealloc", 10}, {"main/collect/lib:/lib:", 20},
+         {"lib:/lib:", 5});
+    const struct profile_region *region = &run.profile.regions[1];
+    assert_int_equal(callsite_collect(&run.profile, region, TRACE_HEAP, &list), 0);
+    bool saw_library = false;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct callsite *site = &list.items[i];
+        if (site->node == 0)
+            continue; /* what was live before the region */
+        const char *function = callsite_frame(&run.profile, site->node)->function;
+        int64_t added = site->peak.bytes - site->start.bytes;
+        saw_library |= function[0] == '\0' && added == 5;
+        if (function[0] == '\0')
+            continue;
+        assert_string_equal(function, "collect");
+        assert_int_equal(added, 30);
+        assert_int_equal(site->site_count, 2);
+        char *callers = render_callers(site, 80);
+        assert_string_equal(callers, "via libxml2.so.2 < main");
+        free(callers);
+    }
+    assert_true(saw_library);
+    free(list.items);
+    run_finish(&run);
+}
+
+static void test_benchmarks_match_by_name_parameters_and_region(void **state) {
+    struct run before[3], after[2];
+    struct diff diff;
+    MAKE(&before[0], "binary", {"main/a", 10});
+    MAKE(&before[1], "text", {"main/a", 10});
+    make_run(&before[2], "gone", "x", (const struct work[]){{"main/a", 1}}, 1, NULL);
+    MAKE(&after[0], "text", {"main/a", 11});
+    MAKE(&after[1], "new", {"main/a", 11});
+    assert_int_equal(diff_compare(before, 3, after, 2, false, &diff), 0);
+    assert_int_equal(diff.row_count, 4);
+    assert_int_equal(diff.common_count, 1);
+    assert_int_equal(diff.rows[0].status, DIFF_WORSE);
+    assert_string_equal(diff.rows[0].benchmark->params[0].value, "text");
+    assert_int_equal(diff.rows[1].status, DIFF_ADDED);
+    assert_string_equal(diff.rows[1].benchmark->params[0].value, "new");
+    assert_int_equal(diff.rows[2].status, DIFF_REMOVED);
+    assert_string_equal(diff.rows[2].region, "process");
+    assert_true(isnan(diff.rows[2].ratio));
+    assert_int_equal(diff.rows[3].status, DIFF_REMOVED);
+    char *name = render_row_name(&diff.rows[0]);
+    assert_string_equal(name, "votable.parse(format=text)");
+    free(name);
+    diff_finish(&diff);
+    for (size_t i = 0; i < 3; i++)
+        run_finish(&before[i]);
+    run_finish(&after[0]);
+    run_finish(&after[1]);
+}
+
+static void test_process_is_compared_only_when_asked_for(void **state) {
+    struct run run;
+    struct diff diff;
+    MAKE(&run, "binary", {"main/a", 10});
+    assert_int_equal(diff_compare(&run, 1, &run, 1, true, &diff), 0);
+    assert_int_equal(diff.row_count, 2);
+    char *name = render_row_name(&diff.rows[1]);
+    assert_string_equal(name, "votable.parse:process(format=binary)");
+    free(name);
+    diff_finish(&diff);
+    run_finish(&run);
+}
+
+static void test_repeats_are_one_value_that_may_vary(void **state) {
+    struct run before[3], after;
+    struct diff diff;
+    MAKE(&before[0], "binary", {"main/a", 30});
+    MAKE(&before[1], "binary", {"main/a", 10});
+    MAKE(&before[2], "binary", {"main/a", 20});
+    MAKE(&after, "binary", {"main/a", 20});
+    assert_int_equal(diff_compare(before, 3, &after, 1, false, &diff), 0);
+    assert_int_equal(diff.row_count, 1);
+    assert_int_equal(diff.rows[0].status, DIFF_SAME);
+    assert_int_equal(diff.rows[0].before.repeats, 3);
+    assert_int_equal(diff.rows[0].before.least, 10);
+    assert_int_equal(diff.rows[0].before.most, 30);
+    assert_ptr_equal(diff.rows[0].before.run, &before[2]);
+    diff_finish(&diff);
+    for (size_t i = 0; i < 3; i++)
+        run_finish(&before[i]);
+    run_finish(&after);
+}
+
+static enum gate_verdict judge(uint64_t before_bytes, uint64_t after_bytes, double ratio,
+                               int64_t floor) {
+    struct run before, after;
+    struct diff diff;
+    struct gate_finding finding;
+    struct gate_limits limits = {.max_ratio = ratio, .max_added_bytes = floor};
+    MAKE(&before, "binary", {"main/a", before_bytes});
+    MAKE(&after, "binary", {"main/a", after_bytes});
+    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
+    enum gate_verdict verdict = gate_judge(&diff, &limits, &finding);
+    diff_finish(&diff);
+    run_finish(&before);
+    run_finish(&after);
+    return verdict;
+}
+
+static void test_gate_fails_beyond_ratio_and_floor_together(void **state) {
+    static const struct {
+        uint64_t before, after;
+        double ratio;
+        int64_t floor;
+        enum gate_verdict verdict;
+    } cases[] = {
+        {1000, 1000, 1.0, 0, GATE_PASS},
+        {1000, 1001, 1.0, 0, GATE_REGRESSION},
+        {1000, 500, 1.0, 0, GATE_PASS},
+        {1000, 1050, 1.05, 0, GATE_PASS},
+        {1000, 1051, 1.05, 0, GATE_REGRESSION},
+        {1000, 1051, 1.05, 51, GATE_PASS},
+        {1000, 1052, 1.05, 51, GATE_REGRESSION},
+        {1000, 9000, 1.05, 65536, GATE_PASS},
+        {10000000, 10100000, 1.05, 65536, GATE_PASS},
+        {10000000, 20000000, 1.05, 65536, GATE_REGRESSION},
+        {0, 65536, 1.05, 65536, GATE_PASS},
+        {0, 65537, 1.05, 65536, GATE_REGRESSION},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(judge(cases[i].before, cases[i].after, cases[i].ratio, cases[i].floor),
+                         cases[i].verdict);
+}
+
+static void test_gate_does_not_answer_for_unfit_runs_unless_told(void **state) {
+    struct run before, after;
+    struct diff diff;
+    struct gate_finding finding;
+    struct gate_limits limits = {.max_ratio = 1.05, .max_added_bytes = 0};
+    MAKE(&before, "binary", {"main/a", 10});
+    MAKE(&after, "binary", {"main/a", 10});
+    after.profile.gaps[PROFILE_EVENTS_LOST] = 1;
+    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
+    assert_int_equal(gate_judge(&diff, &limits, &finding), GATE_UNANSWERED);
+    assert_string_equal(finding.reason, "the recorder missed something");
+    limits.allow_incomplete = true;
+    assert_int_equal(gate_judge(&diff, &limits, &finding), GATE_PASS);
+    diff_finish(&diff);
+
+    after.profile.gaps[PROFILE_EVENTS_LOST] = 0;
+    after.status = 1;
+    limits.allow_incomplete = false;
+    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
+    assert_int_equal(gate_judge(&diff, &limits, &finding), GATE_UNANSWERED);
+    assert_string_equal(finding.reason, "the program failed");
+    diff_finish(&diff);
+    run_finish(&before);
+    run_finish(&after);
+}
+
+static void test_gate_needs_what_the_base_has_and_takes_what_is_new(void **state) {
+    struct run two[2];
+    struct diff diff;
+    struct gate_finding findings[2];
+    struct gate_limits limits = {.max_ratio = 1.05, .max_added_bytes = 0};
+    MAKE(&two[0], "binary", {"main/a", 10});
+    MAKE(&two[1], "text", {"main/a", 10});
+    assert_int_equal(diff_compare(two, 1, two, 2, false, &diff), 0);
+    assert_int_equal(gate_judge(&diff, &limits, findings), GATE_PASS);
+    diff_finish(&diff);
+    assert_int_equal(diff_compare(two, 2, two, 1, false, &diff), 0);
+    assert_int_equal(gate_judge(&diff, &limits, findings), GATE_UNANSWERED);
+    limits.allow_missing = true;
+    assert_int_equal(gate_judge(&diff, &limits, findings), GATE_PASS);
+    diff_finish(&diff);
+    assert_int_equal(diff_compare(&two[0], 1, &two[1], 1, false, &diff), 0);
+    assert_int_equal(gate_judge(&diff, &limits, findings), GATE_UNANSWERED);
+    diff_finish(&diff);
+    run_finish(&two[0]);
+    run_finish(&two[1]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sites_add_up_to_the_difference_largest_first),
+        cmocka_unit_test(test_moved_lines_and_other_addresses_make_no_difference),
+        cmocka_unit_test(test_function_reached_another_way_has_moved_and_is_not_new),
+        cmocka_unit_test(test_telling_frame_is_the_programs_own),
+        cmocka_unit_test(test_benchmarks_match_by_name_parameters_and_region),
+        cmocka_unit_test(test_process_is_compared_only_when_asked_for),
+        cmocka_unit_test(test_repeats_are_one_value_that_may_vary),
+        cmocka_unit_test(test_gate_fails_beyond_ratio_and_floor_together),
+        cmocka_unit_test(test_gate_does_not_answer_for_unfit_runs_unless_told),
+        cmocka_unit_test(test_gate_needs_what_the_base_has_and_takes_what_is_new),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The store gives back what it was given, and never touches a file that is not its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "selection.h"
+#include "store.h"
+#include "trace_builder.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct place {
+    char folder[64];
+    char db[96];
+};
+
+static int setup(void **state) {
+    struct place *place = calloc(1, sizeof(*place));
+    strcpy(place->folder, "/tmp/test_store.XXXXXX");
+    if (!mkdtemp(place->folder))
+        return -1;
+    snprintf(place->db, sizeof(place->db), "%s/a.db", place->folder);
+    *state = place;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct place *place = *state;
+    unlink(place->db);
+    int r = rmdir(place->folder); /* fails when anything else was left behind */
+    free(place);
+    return r;
+}
+
+static void make_run(struct run *ret_run, const char *name, const char *format,
+                     uint64_t bytes) {
+    struct trace_builder b;
+    struct fault fault = {0};
+    struct trace *trace;
+    size_t size;
+    trace_builder_init(&b);
+    trace_builder_module(&b, "/opt/victim", 0x1000, 0x9000, 0x1000);
+    uint32_t outer = trace_builder_node(&b, 0, 0x1100);
+    uint32_t site = trace_builder_site(&b, trace_builder_node(&b, outer, 0x1200), TRACE_HEAP);
+    trace_builder_allocate(&b, site, 7);
+    uint32_t region = trace_builder_begin(&b, "parse");
+    trace_builder_allocate(&b, site, bytes);
+    trace_builder_allocate(&b, TRACE_MAP_ANON, 4096);
+    trace_builder_end(&b, region);
+    trace_builder_exit(&b);
+    unsigned char *file = trace_builder_write(&b, &size);
+    *ret_run = (struct run){0};
+    assert_int_equal(trace_from_bytes(file, size, &trace, &fault), 0);
+    assert_int_equal(profile_from_trace(trace, &ret_run->profile, &fault), 0);
+    trace_close(trace);
+    free(file);
+    struct run_param params[] = {{"rows", "5"}, {"format", format}};
+    assert_int_equal(run_describe(ret_run, name, params, 2), 0);
+    assert_int_equal(run_uuid_make(ret_run->set_uuid), 0);
+    ret_run->repeat = 1;
+    ret_run->outcome = RUN_EXITED;
+    ret_run->status = 3;
+}
+
+static void add(const char *db, struct run *run) {
+    struct store *store;
+    struct fault fault = {0};
+    assert_int_equal(store_open(db, STORE_WRITE, &store, &fault), 0);
+    assert_int_equal(store_add(store, &run, 1, &fault), 0);
+    store_close(store);
+}
+
+static int load(const char *db, int64_t id, struct run *ret_run, struct fault *fault) {
+    struct store *store;
+    int r = store_open(db, STORE_READ, &store, fault);
+    if (r < 0)
+        return r;
+    r = store_load(store, id, ret_run, fault);
+    store_close(store);
+    return r;
+}
+
+static int64_t number(const char *db, const char *sql) {
+    sqlite3 *handle;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open(db, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(handle, sql, -1, &statement, NULL), SQLITE_OK);
+    int code = sqlite3_step(statement);
+    assert_true(code == SQLITE_ROW || code == SQLITE_DONE);
+    int64_t value = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    sqlite3_close(handle);
+    return value;
+}
+
+static void assert_same_region(const struct profile_region *a, const struct profile_region *b) {
+    assert_string_equal(a->name, b->name);
+    assert_int_equal(a->instance, b->instance);
+    assert_int_equal(a->parent, b->parent);
+    assert_int_equal(a->open, b->open);
+    assert_int_equal(a->begin_elapsed_ns, b->begin_elapsed_ns);
+    assert_int_equal(a->end_elapsed_ns, b->end_elapsed_ns);
+    assert_int_equal(a->combined_end_bytes, b->combined_end_bytes);
+    assert_memory_equal(a->totals, b->totals, sizeof(a->totals));
+    assert_int_equal(a->rows_count, b->rows_count);
+}
+
+static void test_run_comes_back_as_it_was(void **state) {
+    const struct place *place = *state;
+    struct run run, again;
+    struct fault fault = {0};
+    make_run(&run, "votable.parse", "binary", 1000);
+    add(place->db, &run);
+    assert_int_equal(run.id, 1);
+    assert_int_equal(load(place->db, 1, &again, &fault), 0);
+
+    assert_string_equal(again.uuid, run.uuid);
+    assert_string_equal(again.benchmark, "votable.parse");
+    assert_int_equal(again.param_count, 2);
+    assert_string_equal(again.params[0].key, "format");
+    assert_string_equal(again.params[1].value, "5");
+    assert_int_equal(again.outcome, RUN_EXITED);
+    assert_int_equal(again.status, 3);
+    assert_string_equal(again.profile.program, "victim");
+    assert_string_equal(again.profile.arguments[1], "--fast");
+    assert_int_equal(again.profile.elapsed_ns, run.profile.elapsed_ns);
+    assert_int_equal(again.profile.region_count, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_same_region(&again.profile.regions[i], &run.profile.regions[i]);
+
+    const struct profile_row *row = NULL;
+    for (size_t i = 0; i < again.profile.regions[1].rows_count; i++)
+        if (again.profile.regions[1].rows[i].peak.bytes == 1007)
+            row = &again.profile.regions[1].rows[i];
+    assert_non_null(row);
+    uint32_t node = again.profile.sites[row->site].node;
+    assert_int_equal(again.profile.frames[again.profile.nodes[node].frame].offset, 0x200);
+    node = again.profile.nodes[node].parent;
+    assert_int_equal(again.profile.frames[again.profile.nodes[node].frame].offset, 0x100);
+    run_finish(&run);
+    run_finish(&again);
+}
+
+static void test_stacks_are_stored_once_for_all_runs(void **state) {
+    const struct place *place = *state;
+    struct run first, second;
+    make_run(&first, "a", "binary", 10);
+    make_run(&second, "b", "binary", 20);
+    add(place->db, &first);
+    int64_t stacks = number(place->db, "SELECT count(*) FROM stack");
+    add(place->db, &second);
+    assert_int_equal(number(place->db, "SELECT count(*) FROM stack"), stacks);
+    assert_int_equal(number(place->db, "SELECT count(*) FROM frame"), 2);
+    assert_int_equal(number(place->db, "SELECT count(*) FROM run"), 2);
+    assert_int_equal(number(place->db, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    run_finish(&first);
+    run_finish(&second);
+}
+
+static void test_sums_hold_in_plain_sql(void **state) {
+    const struct place *place = *state;
+    struct run run;
+    make_run(&run, "a", "binary", 10);
+    add(place->db, &run);
+    assert_int_equal(number(place->db,
+                            "SELECT count(*) FROM region_total t WHERE live_peak <> (SELECT "
+                            "sum(peak_bytes) FROM region_site s WHERE s.region_id=t.region_id "
+                            "AND s.space=t.space)"),
+                     0);
+    assert_true(number(place->db, "SELECT count(*) FROM region_site") > 2);
+    run_finish(&run);
+}
+
+static void test_one_bad_run_of_two_leaves_nothing(void **state) {
+    const struct place *place = *state;
+    struct run first, second;
+    struct run *both[] = {&first, &second};
+    struct store *store;
+    struct fault fault = {0};
+    make_run(&first, "a", "binary", 10);
+    make_run(&second, "b", "binary", 10);
+    strcpy(second.uuid, first.uuid); /* against the UNIQUE of run.uuid */
+    assert_int_equal(store_open(place->db, STORE_WRITE, &store, &fault), 0);
+    assert_int_equal(store_add(store, both, 2, &fault), -EIO);
+    assert_non_null(strstr(fault.text, "UNIQUE"));
+    store_close(store);
+    assert_int_equal(number(place->db, "SELECT count(*) FROM sqlite_schema"), 0);
+    run_finish(&first);
+    run_finish(&second);
+}
+
+static void test_hostile_names_come_back_unharmed(void **state) {
+    const struct place *place = *state;
+    struct run run, again;
+    struct fault fault = {0};
+    const char *evil = "x'); DROP TABLE run;--\"\\\n\033[31m<script>";
+    make_run(&run, evil, evil, 10);
+    add(place->db, &run);
+    assert_int_equal(load(place->db, 1, &again, &fault), 0);
+    assert_string_equal(again.benchmark, evil);
+    assert_string_equal(again.params[0].value, evil);
+    run_finish(&run);
+    run_finish(&again);
+}
+
+static void write_file(const char *path, const char *text) {
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    assert_true(fputs(text, stream) >= 0);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static void assert_refused(const char *db, int error, const char *words) {
+    struct store *store = NULL;
+    struct fault fault = {0};
+    assert_int_equal(store_open(db, STORE_READ, &store, &fault), error);
+    assert_string_equal(fault.text, words);
+    assert_int_equal(store_open(db, STORE_WRITE, &store, &fault), error);
+    assert_string_equal(fault.text, words);
+    assert_int_equal(store_probe(db, &fault), error);
+    assert_null(store);
+}
+
+static void test_other_files_are_refused_and_left_alone(void **state) {
+    const struct place *place = *state;
+    struct stat before, after;
+    write_file(place->db,
+               "This is not a database, and it is long enough to be looked at as one"
+               " if somebody were careless about the first sixteen bytes of it.....");
+    assert_int_equal(stat(place->db, &before), 0);
+    assert_refused(place->db, -EMEDIUMTYPE, "this is not a votrace store");
+    assert_int_equal(stat(place->db, &after), 0);
+    assert_int_equal(after.st_size, before.st_size);
+    assert_int_equal(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
+    assert_refused(place->folder, -EMEDIUMTYPE,
+                   "this is not a regular file, so not a votrace store");
+}
+
+static void test_database_of_another_program_is_refused_and_left_alone(void **state) {
+    const struct place *place = *state;
+    number(place->db, "CREATE TABLE notes (text)");
+    assert_refused(place->db, -EMEDIUMTYPE,
+                   "this is a database of another program, not a votrace store");
+    assert_int_equal(number(place->db, "SELECT count(*) FROM sqlite_schema"), 1);
+}
+
+static void test_newer_store_is_refused_by_version(void **state) {
+    const struct place *place = *state;
+    struct run run;
+    make_run(&run, "a", "binary", 10);
+    add(place->db, &run);
+    number(place->db, "PRAGMA user_version=2");
+    assert_refused(place->db, -ENOTSUP,
+                   "store version 2 is newer than this votreport, which knows version 1: use a "
+                   "newer votreport");
+    run_finish(&run);
+}
+
+static void test_missing_store_is_not_created_by_reading_or_probing(void **state) {
+    const struct place *place = *state;
+    struct store *store;
+    struct fault fault = {0};
+    assert_int_equal(store_open(place->db, STORE_READ, &store, &fault), -ENOENT);
+    assert_string_equal(fault.text, "there is no such store");
+    assert_int_equal(store_probe(place->db, &fault), 0);
+    assert_int_equal(access(place->db, F_OK), -1);
+    assert_int_equal(store_probe("/nonexistent/folder/a.db", &fault), -ENOENT);
+    assert_int_equal(store_probe("", &fault), -ENOENT);
+}
+
+static void test_edited_numbers_are_refused_when_loaded(void **state) {
+    const struct place *place = *state;
+    struct run run, again;
+    struct fault fault = {0};
+    static const char *const edits[] = {
+        "UPDATE region_total SET live_peak=live_peak+1 WHERE space='heap'",
+        "UPDATE region_site SET peak_bytes=peak_bytes+1 WHERE region_id=2",
+        "UPDATE region SET ordinal=7 WHERE ordinal=1",
+        "UPDATE region_site SET start_bytes=-start_bytes-1",
+        "UPDATE stack SET parent_id=id WHERE id>0",
+        "UPDATE region_site SET stack_id=999",
+        "UPDATE stack SET frame_id=999 WHERE id>0",
+        "UPDATE frame SET line=-1",
+        "UPDATE run SET pid=-1",
+        "DELETE FROM region_site",
+        "UPDATE region_total SET live_end=9223372036854775807",
+    };
+    for (size_t i = 0; i < sizeof(edits) / sizeof(edits[0]); i++) {
+        make_run(&run, "a", "binary", 10);
+        add(place->db, &run);
+        number(place->db, edits[i]);
+        assert_int_equal(load(place->db, 1, &again, &fault), -EBADMSG);
+        assert_non_null(strstr(fault.text, "the store is damaged"));
+        run_finish(&run);
+        unlink(place->db);
+    }
+}
+
+static void test_bytes_torn_out_of_the_file_never_crash(void **state) {
+    const struct place *place = *state;
+    struct run run, again;
+    make_run(&run, "a", "binary", 10);
+    add(place->db, &run);
+    struct stat status;
+    assert_int_equal(stat(place->db, &status), 0);
+    for (off_t at = 0; at < status.st_size; at += 512) {
+        struct fault fault = {0};
+        char kept[64], junk[64];
+        memset(junk, 0xa5, sizeof(junk));
+        FILE *stream = fopen(place->db, "r+");
+        assert_non_null(stream);
+        fseek(stream, at, SEEK_SET);
+        assert_int_equal(fread(kept, 1, sizeof(kept), stream), sizeof(kept));
+        fseek(stream, at, SEEK_SET);
+        fwrite(junk, 1, sizeof(junk), stream);
+        fclose(stream);
+        if (load(place->db, 1, &again, &fault) == 0)
+            run_finish(&again);
+        else
+            assert_true(fault.text[0] != '\0');
+        stream = fopen(place->db, "r+");
+        fseek(stream, at, SEEK_SET);
+        fwrite(kept, 1, sizeof(kept), stream);
+        fclose(stream);
+    }
+    run_finish(&run);
+}
+
+static void test_list_names_the_region_that_added_most(void **state) {
+    const struct place *place = *state;
+    struct run run;
+    struct store *store;
+    struct fault fault = {0};
+    struct arena arena = {0};
+    struct store_entry *entries;
+    size_t count;
+    make_run(&run, "a", "binary", 1000);
+    add(place->db, &run);
+    assert_int_equal(store_open(place->db, STORE_READ, &store, &fault), 0);
+    assert_int_equal(store_list(store, &arena, &entries, &count, &fault), 0);
+    assert_int_equal(count, 1);
+    assert_string_equal(entries[0].region, "parse");
+    assert_int_equal(entries[0].peak_added, 1000);
+    assert_int_equal(entries[0].region_count, 1);
+    arena_finish(&arena);
+    store_close(store);
+    run_finish(&run);
+}
+
+static void test_selection_takes_the_newest_set_of_each_benchmark(void **state) {
+    const struct place *place = *state;
+    struct run runs[4];
+    struct store *store;
+    struct fault fault = {0};
+    struct selection selection;
+    make_run(&runs[0], "a", "binary", 1);
+    make_run(&runs[1], "a", "text", 2);
+    make_run(&runs[2], "a", "binary", 3);
+    make_run(&runs[3], "a", "binary", 4);
+    strcpy(runs[3].set_uuid, runs[2].set_uuid);
+    runs[3].repeat = 2;
+    for (size_t i = 0; i < 4; i++)
+        add(place->db, &runs[i]);
+    assert_int_equal(store_open(place->db, STORE_READ, &store, &fault), 0);
+    assert_int_equal(selection_load_newest(store, &selection, &fault), 0);
+    assert_int_equal(selection.count, 3);
+    assert_int_equal(selection.runs[0].id, 4);
+    assert_int_equal(selection.runs[1].id, 3);
+    assert_int_equal(selection.runs[2].id, 2);
+    selection_finish(&selection);
+    store_close(store);
+    for (size_t i = 0; i < 4; i++)
+        run_finish(&runs[i]);
+}
+
+static void test_parameter_given_twice_is_refused(void **state) {
+    struct run run = {0};
+    struct run_param params[] = {{"a", "1"}, {"b", "2"}, {"a", "3"}};
+    assert_int_equal(run_describe(&run, "x", params, 3), -EEXIST);
+    run_finish(&run);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_run_comes_back_as_it_was),
+        TEST(test_stacks_are_stored_once_for_all_runs),
+        TEST(test_sums_hold_in_plain_sql),
+        TEST(test_one_bad_run_of_two_leaves_nothing),
+        TEST(test_hostile_names_come_back_unharmed),
+        TEST(test_other_files_are_refused_and_left_alone),
+        TEST(test_database_of_another_program_is_refused_and_left_alone),
+        TEST(test_newer_store_is_refused_by_version),
+        TEST(test_missing_store_is_not_created_by_reading_or_probing),
+        TEST(test_edited_numbers_are_refused_when_loaded),
+        TEST(test_bytes_torn_out_of_the_file_never_crash),
+        TEST(test_list_names_the_region_that_added_most),
+        TEST(test_selection_takes_the_newest_set_of_each_benchmark),
+        TEST(test_parameter_given_twice_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
