@@ -78,6 +78,12 @@ static int quoted_length(const struct attributes *attributes, enum attribute att
     return length < QUOTED_BYTES ? (int)length : QUOTED_BYTES;
 }
 
+static int begin_votable(struct builder *builder, const struct attributes *attributes,
+                         uint64_t lineno) {
+    builder->seen_votable = true;
+    return 0;
+}
+
 static int begin_resource(struct builder *builder, const struct attributes *attributes,
                           uint64_t lineno) {
     builder->resources++;
@@ -329,7 +335,7 @@ static const struct {
     int (*begin)(struct builder *builder, const struct attributes *attributes, uint64_t lineno);
     int (*end)(struct builder *builder);
 } elements[ELEMENTS] = {
-    [ELEMENT_VOTABLE] = {"VOTABLE", {ELEMENT_DOCUMENT}, NULL, NULL},
+    [ELEMENT_VOTABLE] = {"VOTABLE", {ELEMENT_DOCUMENT}, begin_votable, NULL},
     [ELEMENT_RESOURCE] = {"RESOURCE",
                           {ELEMENT_VOTABLE, ELEMENT_RESOURCE},
                           begin_resource,

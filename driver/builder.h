@@ -63,6 +63,7 @@ struct builder {
     uint64_t resources; /* depth of RESOURCEs */
     struct table *table;
     struct field *field;
+    bool seen_votable;      /* in this document */
     bool seen_data;         /* in this TABLE */
     bool seen_rows;         /* in this DATA */
     bool seen_stream;       /* in this BINARY or BINARY2 */
@@ -89,6 +90,12 @@ bool builder_attribute_find(const char *name, enum attribute *ret_attribute) _no
 static inline bool builder_wants_text(const struct builder *builder) {
     return builder->skipped == 0 &&
            (builder->inside == ELEMENT_TD || builder->inside == ELEMENT_STREAM);
+}
+
+/* Has a VOTABLE begun, and everything that began ended? */
+static inline bool builder_is_complete(const struct builder *builder) {
+    return builder->seen_votable && builder->inside == ELEMENT_DOCUMENT &&
+           builder->skipped == 0;
 }
 
 /*

@@ -110,6 +110,19 @@ static void on_entity_declaration(void *context, const xmlChar *name, int type,
     xmlStopParser(reader->context);
 }
 
+static void complain_encoding(struct reader *reader, uint64_t lineno) {
+    problem_set(reader->problem, -EBADMSG, lineno,
+                "has bytes that its encoding does not have, correct the encoding in its first "
+                "line or the file");
+}
+
+/* At the end of the file, bytes that are still not converted never will be. */
+static bool has_unconverted_bytes(const struct reader *reader) {
+    const xmlParserInput *input = reader->context->input;
+    return reader->at_end && input != NULL && input->buf != NULL &&
+           input->buf->encoder != NULL && xmlBufUse(input->buf->raw) > 0;
+}
+
 /* libxml2's words, up to the end of their first line. */
 static int message_length(const char *message) {
     return message == NULL ? 0 : (int)strcspn(message, "\r\n");
@@ -134,6 +147,8 @@ static void on_error(void *context, ERROR_POINTER error) {
         return;
     if (error->code == XML_ERR_DOCUMENT_EMPTY)
         problem_set(reader->problem, -EBADMSG, lineno, "is not XML, give a VOTable");
+    else if (has_unconverted_bytes(reader))
+        complain_encoding(reader, lineno);
     else if (reader->at_end)
         problem_set(reader->problem, -EBADMSG, lineno,
                     "the XML ends before its last tag, the file is cut short, fetch or "
@@ -154,6 +169,18 @@ static void on_stray_error(void *data, ERROR_POINTER error) {
         problem_set_memory(reader->problem);
 }
 
+/* libxml2 writes some of its words to stderr unless they have another place to go. */
+_printf_(2, 3) static void on_words(void *data, const char *format, ...) {
+}
+
+static int push(struct reader *reader, const char *piece, size_t bytes, bool last) {
+    int error = xmlParseChunk(reader->context, piece, (int)bytes, last);
+    /* The one error that libxml2 returns but neither reports nor remembers. */
+    if (error == XML_ERR_INVALID_ENCODING)
+        complain_encoding(reader, parser_lineno(reader));
+    return reader->problem->code;
+}
+
 /* Hand the file over, piece by piece. */
 static int feed(struct reader *reader, struct input *input, uint64_t *ret_file_bytes) {
     struct problem *problem = reader->problem;
@@ -168,19 +195,15 @@ static int feed(struct reader *reader, struct input *input, uint64_t *ret_file_b
         if (bytes == 0)
             break;
         file_bytes += bytes;
-        xmlParseChunk(reader->context, piece, (int)bytes, 0);
-        if (problem->code != 0)
-            return problem->code;
+        r = push(reader, piece, bytes, false);
+        if (r < 0)
+            return r;
     }
     if (file_bytes == 0)
         return problem_set(problem, -EBADMSG, 0, "is empty, give a VOTable");
     reader->at_end = true;
-    xmlParseChunk(reader->context, piece, 0, 1);
-    if (problem->code == 0 && !reader->context->wellFormed)
-        problem_set(problem, -EBADMSG, parser_lineno(reader),
-                    "is not well-formed XML, correct the file");
     *ret_file_bytes = file_bytes;
-    return problem->code;
+    return push(reader, piece, 0, true);
 }
 
 /* A tree's names carry a prefix that was never bound. */
@@ -278,6 +301,10 @@ static int parse(struct reader *reader, struct input *input, enum strategy strat
     int r = feed(reader, input, ret_file_bytes);
     if (r == 0 && strategy == STRATEGY_DOM)
         r = walk(reader, xmlDocGetRootElement(context->myDoc));
+    /* Never a part for the whole, whatever libxml2 thinks. */
+    if (r == 0 && (!context->wellFormed || !builder_is_complete(&reader->builder)))
+        r = problem_set(reader->problem, -EBADMSG, parser_lineno(reader),
+                        "is not well-formed XML, correct the file");
     xmlFreeDoc(context->myDoc);
     context->myDoc = NULL;
     xmlFreeParserCtxt(context);
@@ -293,7 +320,9 @@ int votable_read(const char *path, enum strategy strategy, struct votable *ret_v
     struct reader reader = {.problem = problem};
     builder_init(&reader.builder, ret_votable, strategy == STRATEGY_BUFFER, problem);
     xmlSetStructuredErrorFunc(&reader, on_stray_error);
+    xmlSetGenericErrorFunc(NULL, on_words);
     r = parse(&reader, &input, strategy, &ret_votable->file_bytes);
+    xmlSetGenericErrorFunc(NULL, NULL);
     xmlSetStructuredErrorFunc(NULL, NULL);
     builder_finish(&reader.builder);
     input_close(&input);

@@ -12,7 +12,6 @@
 
 #include <endian.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static void write_string(struct output *output, const char *text) {
@@ -228,8 +227,8 @@ static void put_unicode(struct writer *writer, const struct field *field,
 
 /* A fixed cell that is null: every item is what stands for null. */
 static void put_null_items(struct writer *writer, const struct field *field) {
-    static const double nan = NAN;
-    static const float float_nan = NAN;
+    static const double nan = __builtin_nan("");
+    static const float float_nan = __builtin_nanf("");
     for (uint64_t i = 0; i < field->items; i++) {
         switch (field->type) {
         case FIELD_BOOLEAN:
