@@ -206,10 +206,12 @@ static int feed(struct reader *reader, struct input *input, uint64_t *ret_file_b
     return push(reader, piece, 0, true);
 }
 
-/* A tree's names carry a prefix that was never bound. */
+/* A tree's names carry a prefix that was never bound. A colon at either end is no prefix's. */
 static const char *local_name(const xmlNode *node) {
-    const char *colon = strchr((const char *)node->name, ':');
-    return colon != NULL ? colon + 1 : (const char *)node->name;
+    const char *name = (const char *)node->name;
+    const char *colon = strchr(name, ':');
+    bool prefix = node->ns == NULL && colon != NULL && colon != name && colon[1] != '\0';
+    return prefix ? colon + 1 : name;
 }
 
 static int begin_node(struct reader *reader, const xmlNode *node) {
