@@ -221,10 +221,9 @@ int launch_exit_code(const struct launch *launch) {
     return WEXITSTATUS(launch->wait_status);
 }
 
+/* "victim.4711.vtr", or "victim.4711.vtr.2" when the same process started the program again. */
 static bool is_trace_name(const char *name) {
-    size_t length = strlen(name);
-    size_t suffix = strlen(TRACE_SUFFIX);
-    return length > suffix && strcmp(name + length - suffix, TRACE_SUFFIX) == 0;
+    return strstr(name, TRACE_SUFFIX) != NULL;
 }
 
 /* Pid and start of the trace at @path; false when it is not even the beginning of one. */

@@ -45,10 +45,11 @@ int run_uuid_make(char ret_uuid[RUN_UUID_BYTES]) _must_check_ _nonnull_;
 
 /*
  * Give @run, whose profile is there, its name, its parameters (copied, sorted by key) and the
- * facts of this machine. Returns 0, -EEXIST when a key comes twice, -ENOMEM.
+ * facts of this machine. @params may be NULL when there are none. Returns 0, -EEXIST when a key
+ * comes twice, -ENOMEM.
  */
 int run_describe(struct run *run, const char *benchmark, const struct run_param *params,
-                 size_t param_count) _must_check_ _nonnull_;
+                 size_t param_count) _must_check_;
 
 /* Why its numbers are not those of a whole, successful run: NULL when they are. Constant text.
  */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * victim.c: a program whose memory is known to the byte.
+ *
+ * It keeps 1,000 bytes from before its region "parse", in which its first argument says how
+ * many bytes are buffered on top; 5,000 are decoded, of which 2,000 stay. What it does then is
+ * the second argument.
+ */
+#include <votrace.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static NOINLINE void *buffer_rows(size_t bytes) {
+    void *block = malloc(bytes);
+    memset(block, 1, bytes);
+    return block;
+}
+
+static NOINLINE void *decode_rows(size_t bytes) {
+    void *block = malloc(bytes);
+    memset(block, 2, bytes);
+    return block;
+}
+
+static NOINLINE void parse(size_t buffered_bytes, const char *then) {
+    votrace_region_begin("parse");
+    void *buffer = buffered_bytes > 0 ? buffer_rows(buffered_bytes) : NULL;
+    void *kept = decode_rows(2000);
+    void *scratch = decode_rows(3000);
+    if (strcmp(then, "wait") == 0) {
+        if (write(STDOUT_FILENO, "waiting\n", 8) == 8)
+            pause();
+    }
+    if (strcmp(then, "kill") == 0)
+        raise(SIGKILL);
+    free(scratch);
+    free(buffer);
+    votrace_region_end("parse");
+    if (kept == NULL)
+        abort();
+}
+
+int main(int argc, char **argv) {
+    size_t buffered_bytes = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+    const char *then = argc > 2 ? argv[2] : "";
+    void *old = buffer_rows(1000);
+    if (strcmp(then, "exec") == 0) {
+        execl(argv[0], argv[0], argv[1], "", (char *)NULL);
+        return 99;
+    }
+    parse(buffered_bytes, then);
+    if (strcmp(then, "twice") == 0)
+        parse(buffered_bytes * 2, "");
+    if (strcmp(then, "spawn") == 0 && system("/bin/true") != 0)
+        return 98;
+    free(old);
+    return strcmp(then, "fail") == 0 ? 3 : 0;
+}
