@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The VOTRACE_* variables, good and bad. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *variable;
+    const char *value;
+    unsigned ignored;
+    enum trace_stacks stacks;
+    unsigned depth_frames;
+} cases[] = {
+    {"VOTRACE_STACKS", "none", 0, TRACE_STACKS_NONE, 64},
+    {"VOTRACE_STACKS", "region", 0, TRACE_STACKS_REGION, 64},
+    {"VOTRACE_STACKS", "all", 0, TRACE_STACKS_ALL, 64},
+    {"VOTRACE_STACKS", "", 1, TRACE_STACKS_REGION, 64},
+    {"VOTRACE_STACKS", "ALL", 1, TRACE_STACKS_REGION, 64},
+    {"VOTRACE_STACKS", "all ", 1, TRACE_STACKS_REGION, 64},
+    {"VOTRACE_STACKS", "2", 1, TRACE_STACKS_REGION, 64},
+    {"VOTRACE_DEPTH", "1", 0, TRACE_STACKS_REGION, 1},
+    {"VOTRACE_DEPTH", "256", 0, TRACE_STACKS_REGION, 256},
+    {"VOTRACE_DEPTH", "0032", 0, TRACE_STACKS_REGION, 32},
+    {"VOTRACE_DEPTH", "", 1, TRACE_STACKS_REGION, 64},
+    {"VOTRACE_DEPTH", "0", 1, TRACE_STACKS_REGION, 64},
+    {"VOTRACE_DEPTH", "257", 1, TRACE_STACKS_REGION, 64},
+    {"VOTRACE_DEPTH", "-1", 1, TRACE_STACKS_REGION, 64},
+    {"VOTRACE_DEPTH", "+8", 1, TRACE_STACKS_REGION, 64},
+    {"VOTRACE_DEPTH", "8x", 1, TRACE_STACKS_REGION, 64},
+    {"VOTRACE_DEPTH", " 8", 1, TRACE_STACKS_REGION, 64},
+    {"VOTRACE_DEPTH", "4294967297", 1, TRACE_STACKS_REGION, 64},
+    {"VOTRACE_DEPTH", "99999999999999999999999", 1, TRACE_STACKS_REGION, 64},
+};
+
+static void clear(void) {
+    unsetenv("VOTRACE_OUTPUT");
+    unsetenv("VOTRACE_STACKS");
+    unsetenv("VOTRACE_DEPTH");
+}
+
+static void test_defaults_hold_without_variables(void **state) {
+    struct settings settings;
+    clear();
+    settings_read(&settings);
+    assert_string_equal(settings.output, "votrace.%e.%p.vtr");
+    assert_int_equal(settings.stacks, TRACE_STACKS_REGION);
+    assert_int_equal(settings.depth_frames, 64);
+    assert_int_equal(settings.ignored, 0);
+}
+
+static void test_each_value_is_taken_or_counted_as_ignored(void **state) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct settings settings;
+        clear();
+        setenv(cases[i].variable, cases[i].value, 1);
+        settings_read(&settings);
+        print_message("%s='%s'\n", cases[i].variable, cases[i].value);
+        assert_int_equal(settings.ignored, cases[i].ignored);
+        assert_int_equal(settings.stacks, cases[i].stacks);
+        assert_int_equal(settings.depth_frames, cases[i].depth_frames);
+    }
+    clear();
+}
+
+static void test_output_is_taken_unless_empty_or_longer_than_a_path(void **state) {
+    static char longest[PATH_MAX];
+    static char too_long[PATH_MAX + 1];
+    struct settings settings;
+    memset(longest, 'x', sizeof(longest) - 1);
+    memset(too_long, 'x', sizeof(too_long) - 1);
+    clear();
+
+    setenv("VOTRACE_OUTPUT", "/some where/%p", 1);
+    settings_read(&settings);
+    assert_string_equal(settings.output, "/some where/%p");
+
+    setenv("VOTRACE_OUTPUT", longest, 1);
+    settings_read(&settings);
+    assert_string_equal(settings.output, longest);
+    assert_int_equal(settings.ignored, 0);
+
+    setenv("VOTRACE_OUTPUT", too_long, 1);
+    settings_read(&settings);
+    assert_string_equal(settings.output, "votrace.%e.%p.vtr");
+    assert_int_equal(settings.ignored, 1);
+
+    setenv("VOTRACE_OUTPUT", "", 1);
+    settings_read(&settings);
+    assert_string_equal(settings.output, "votrace.%e.%p.vtr");
+    assert_int_equal(settings.ignored, 1);
+    clear();
+}
+
+static void test_every_ignored_variable_counts(void **state) {
+    struct settings settings;
+    setenv("VOTRACE_OUTPUT", "", 1);
+    setenv("VOTRACE_STACKS", "some", 1);
+    setenv("VOTRACE_DEPTH", "deep", 1);
+    settings_read(&settings);
+    clear();
+    assert_int_equal(settings.ignored, 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults_hold_without_variables),
+        cmocka_unit_test(test_each_value_is_taken_or_counted_as_ignored),
+        cmocka_unit_test(test_output_is_taken_unless_empty_or_longer_than_a_path),
+        cmocka_unit_test(test_every_ignored_variable_counts),
+    };
+    return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
+}
