@@ -55,6 +55,7 @@ static inline bool pending_push(struct pending *pending, struct pending_event ev
     pending->slots[at % PENDING_EVENTS].event = event;
     atomic_store_explicit(&pending->slots[at % PENDING_EVENTS].ready, true,
                           memory_order_release);
+    atomic_store_explicit(&pending->any, true, memory_order_seq_cst);
     return true;
 }
 

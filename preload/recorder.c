@@ -4,8 +4,9 @@
  *
  * An allocation becomes: its stack (no lock), the stack's site (no lock if it is known), then
  * under the lock the block table and the ledger. A signal handler that allocates while its own
- * thread is in there finds busy set and leaves a note in the queue, which is read before the
- * lock is let go. The unwinder and the real allocator are never called with the lock held.
+ * thread is in there finds busy set and leaves a note in the queue, which is read before
+ * anything else is booked. The unwinder and the real allocator are never called with the lock
+ * held.
  *
  * The gate is closed (recording == 0) before the start, when nothing can be recorded, and in
  * forked children: its page is wiped there by the kernel, so that a child can never write to
@@ -207,15 +208,17 @@ static inline bool busy(void) {
     return (recorder_thread.doing & THREAD_BUSY) != 0;
 }
 
+/* What signal handlers left comes first: it happened before what is to be booked now. */
 static inline bool enter(void) {
     recorder_thread.doing |= THREAD_BUSY;
     atomic_signal_fence(memory_order_seq_cst);
-    return lock_acquire(&recorder.lock);
+    bool taken = lock_acquire(&recorder.lock);
+    if (__builtin_expect(pending_any(&recorder.pending), 0))
+        book_pending();
+    return taken;
 }
 
 static inline void leave(bool taken) {
-    if (__builtin_expect(pending_any(&recorder.pending), 0))
-        book_pending();
     lock_release(&recorder.lock, taken);
     atomic_signal_fence(memory_order_seq_cst);
     recorder_thread.doing &= ~(uint32_t)THREAD_BUSY;
