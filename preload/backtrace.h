@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 #define BACKTRACE_DEPTH_MAX 256u
-#define BACKTRACE_OWN_MAX   8u /* frames of ours that libunwind sees inside of the allocation's \
-                                */
+#define BACKTRACE_OWN_MAX                                                                      \
+    8u /* frames of ours that libunwind sees inside of the allocation's                        \
+        */
 #define BACKTRACE_ROOM (2 * BACKTRACE_DEPTH_MAX + BACKTRACE_OWN_MAX + 1)
 
 /*

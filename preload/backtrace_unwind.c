@@ -116,18 +116,22 @@ static inline uintptr_t stack_end(uintptr_t address) {
  * the last.
  */
 
-/* Whether the frames of the last stack outside of @index still are on the stack. */
-static inline bool outer_frames_hold(const struct backtrace *backtrace, uint32_t index) {
-    for (uint32_t i = index; i-- > 0;) {
-        const uintptr_t *place = (const uintptr_t *)backtrace->rsps[i] - 1;
-        if (*place != backtrace->addresses[i])
-            return false;
-        if (!backtrace->rbp_matters[i] || backtrace->rbp_places[i] == 0)
+/*
+ * The frames of the last stack that are outside of frame @index and no longer what they were
+ * begin, seen from there, at the frame before the one returned; 0: all of them hold.
+ */
+static inline uint32_t outer_frames_changed(const struct backtrace *backtrace, uint32_t index) {
+    for (uint32_t i = index; i > 0; i--) {
+        uint32_t at = i - 1;
+        const uintptr_t *place = (const uintptr_t *)backtrace->rsps[at] - 1;
+        if (*place != backtrace->addresses[at])
+            return i;
+        if (!backtrace->rbp_matters[at] || backtrace->rbp_places[at] == 0)
             continue;
-        if (*(const uintptr_t *)backtrace->rbp_places[i] != backtrace->rbps[i])
-            return false;
+        if (*(const uintptr_t *)backtrace->rbp_places[at] != backtrace->rbps[at])
+            return i;
     }
-    return true;
+    return 0;
 }
 
 struct walk {
@@ -150,9 +154,11 @@ static inline bool joins(struct walk *walk, const struct backtrace *backtrace) {
     if (backtrace->rsps[at] != walk->rsp || backtrace->addresses[at] != walk->address ||
         (backtrace->rbp_matters[at] && backtrace->rbps[at] != walk->rbp))
         return false;
-    if (outer_frames_hold(backtrace, at))
+    uint32_t changed = outer_frames_changed(backtrace, at);
+    if (changed == 0)
         return true;
-    walk->candidates = 0;
+    /* Walk on; farther out the stack may be the last one again. */
+    walk->candidates = changed - 1;
     return false;
 }
 

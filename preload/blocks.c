@@ -26,15 +26,17 @@
 
 #include <string.h>
 
-#define PAGE_SHIFT     16
-#define ROOT_SHIFT     32
-#define ROOTS          (UINT64_C(1) << (BLOCKS_ADDRESS_BITS - ROOT_SHIFT))
-#define PAGES_PER_ROOT (UINT64_C(1) << (ROOT_SHIFT - PAGE_SHIFT))
-#define GRANULE_SHIFT  3
-#define GRANULE_BITS   (PAGE_SHIFT - GRANULE_SHIFT)
-#define GRANULE_MASK   ((UINT32_C(1) << GRANULE_BITS) - 1)
-#define ARENA_BYTES    ((size_t)1 << 20)
-#define SMALLEST_BYTES 128u
+#define PAGE_SHIFT          16
+#define ROOT_SHIFT          32
+#define ROOTS               (UINT64_C(1) << (BLOCKS_ADDRESS_BITS - ROOT_SHIFT))
+#define PAGES_PER_ROOT      (UINT64_C(1) << (ROOT_SHIFT - PAGE_SHIFT))
+#define GRANULE_SHIFT       3
+#define GRANULE_BITS        (PAGE_SHIFT - GRANULE_SHIFT)
+#define GRANULE_MASK        ((UINT32_C(1) << GRANULE_BITS) - 1)
+#define FIRST_ARENA_BYTES   ((size_t)1 << 20)
+#define LARGEST_ARENA_BYTES ((size_t)8 << 20)
+#define HUGE_PAGE_BYTES     ((size_t)2 << 20)
+#define SMALLEST_BYTES      128u
 
 struct slot {
     uint32_t birth_granule;
@@ -89,6 +91,27 @@ static inline struct block slot_unpack(const struct slot *slot) {
     };
 }
 
+/*
+ * More memory for tables. A program with many blocks gets it in huge pages: its tables are
+ * written all over, and a fault for every 4 KiB of them costs more than filling them.
+ */
+static bool arena_new(struct blocks *blocks) {
+    size_t bytes = blocks->arena_bytes > 0 ? blocks->arena_bytes : FIRST_ARENA_BYTES;
+    size_t slack = bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : 0;
+    unsigned char *arena = sysmem_map(bytes + slack);
+    if (arena == NULL)
+        return false;
+    if (slack > 0) {
+        arena += -(uintptr_t)arena % HUGE_PAGE_BYTES;
+        sysmem_prefer_huge_pages(arena, bytes);
+    }
+    blocks->arena = arena;
+    blocks->arena_left_bytes = bytes;
+    if (bytes < LARGEST_ARENA_BYTES)
+        blocks->arena_bytes = bytes * 2;
+    return true;
+}
+
 static struct blocks_page *table_new(struct blocks *blocks, unsigned size_class) {
     size_t bytes = class_bytes(size_class);
     struct blocks_page *page = blocks->free_tables[size_class];
@@ -97,13 +120,8 @@ static struct blocks_page *table_new(struct blocks *blocks, unsigned size_class)
         memcpy(&blocks->free_tables[size_class], page, sizeof(void *));
         memset(page, 0, bytes);
     } else {
-        if (blocks->arena_left_bytes < bytes) {
-            unsigned char *arena = sysmem_map(ARENA_BYTES);
-            if (arena == NULL)
-                return NULL;
-            blocks->arena = arena;
-            blocks->arena_left_bytes = ARENA_BYTES;
-        }
+        if (blocks->arena_left_bytes < bytes && !arena_new(blocks))
+            return NULL;
         page = (struct blocks_page *)(void *)blocks->arena;
         blocks->arena += bytes;
         blocks->arena_left_bytes -= bytes;
@@ -178,9 +196,22 @@ static struct blocks_page **page_place(struct blocks *blocks, uintptr_t address)
     return &(*root)[(address >> PAGE_SHIFT) % PAGES_PER_ROOT];
 }
 
+/*
+ * A new page will likely hold about as many blocks as the one before it: half its capacity to
+ * begin with saves most of the moves that growing costs, and wastes little where it is wrong.
+ */
+static unsigned first_class(struct blocks_page **place) {
+    bool has_neighbour = ((uintptr_t)place / sizeof(*place)) % PAGES_PER_ROOT != 0;
+    const struct blocks_page *neighbour = has_neighbour ? place[-1] : NULL;
+    if (neighbour == NULL || neighbour->size_class < 3 ||
+        neighbour->used < neighbour->limit / 2)
+        return 0;
+    return neighbour->size_class - 2u;
+}
+
 static struct blocks_page *page_make_room(struct blocks *blocks, struct blocks_page **place) {
     struct blocks_page *page =
-        *place == NULL ? table_new(blocks, 0) : table_grow(blocks, *place);
+        *place == NULL ? table_new(blocks, first_class(place)) : table_grow(blocks, *place);
     if (page != NULL)
         *place = page;
     return page;

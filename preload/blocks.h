@@ -42,6 +42,7 @@ struct blocks {
     void *free_tables[BLOCKS_CLASSES]; /* lists of tables given back, by size class */
     unsigned char *arena;              /* memory for new tables */
     size_t arena_left_bytes;
+    size_t arena_bytes; /* of the next arena; 0: the first */
 };
 
 /* Returns 0 or -ENOMEM. */

@@ -17,9 +17,15 @@
 
 #define TABLE_AT_FIRST 4096u
 
+/* A node where it is looked up: one cache line tells. */
+struct frame_place {
+    uint64_t address;
+    _Atomic uint64_t parent_id; /* parent << 32 | id; 0: empty (the root is never looked up) */
+};
+
 struct stacktree_table {
-    uint32_t mask;          /* capacity - 1, capacity a power of two */
-    _Atomic uint32_t ids[]; /* node ids; 0: empty (the root is never looked up) */
+    uint64_t mask; /* capacity - 1, capacity a power of two */
+    struct frame_place places[];
 };
 
 _Static_assert(STACKTREE_SITE_CHUNKS *STACKTREE_NODES_PER_CHUNK > BLOCKS_SITE_MAX,
@@ -36,32 +42,43 @@ static inline _Atomic uint32_t *node_site(const struct stacktree *tree, uint32_t
     return chunk == NULL ? NULL : &chunk[id % STACKTREE_NODES_PER_CHUNK];
 }
 
-static inline uint32_t hash_frame(uint32_t parent, uintptr_t address) {
-    uint64_t key = (uint64_t)address ^ (uint64_t)parent << 40 ^ (uint64_t)parent << 13;
-    return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+static inline uint64_t hash_frame(uint32_t parent, uintptr_t address) {
+    uint64_t key = (uint64_t)address + parent * UINT64_C(0x9e3779b97f4a7c15);
+    return (key ^ key >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 32;
 }
 
-static struct stacktree_table *frames_new(uint32_t capacity) {
-    struct stacktree_table *table = sysmem_map(sizeof(*table) + capacity * sizeof(uint32_t));
+static size_t table_bytes(uint64_t capacity) {
+    return sizeof(struct stacktree_table) + capacity * sizeof(struct frame_place);
+}
+
+static struct stacktree_table *frames_new(uint64_t capacity) {
+    struct stacktree_table *table = sysmem_map(table_bytes(capacity));
     if (table != NULL)
         table->mask = capacity - 1;
     return table;
 }
 
 /* Where (parent, address) is, or the empty place where it would be. */
-static inline _Atomic uint32_t *frames_place(const struct stacktree *tree,
-                                             struct stacktree_table *table, uint32_t parent,
-                                             uintptr_t address) {
-    uint32_t index = hash_frame(parent, address) & table->mask;
+static inline struct frame_place *frames_place(struct stacktree_table *table, uint32_t parent,
+                                               uintptr_t address) {
+    uint64_t index = hash_frame(parent, address) & table->mask;
     for (;;) {
-        uint32_t id = atomic_load_explicit(&table->ids[index], memory_order_acquire);
-        if (id == 0)
-            return &table->ids[index];
-        const struct trace_node *node = node_at(tree, id);
-        if (node->address == address && node->parent == parent)
-            return &table->ids[index];
+        struct frame_place *place = &table->places[index];
+        uint64_t parent_id = atomic_load_explicit(&place->parent_id, memory_order_acquire);
+        if (parent_id == 0 || (parent_id >> 32 == parent && place->address == address))
+            return place;
         index = (index + 1) & table->mask;
     }
+}
+
+static inline uint32_t place_id(struct frame_place *place) {
+    return (uint32_t)atomic_load_explicit(&place->parent_id, memory_order_acquire);
+}
+
+static void place_set(struct frame_place *place, uint32_t parent, uintptr_t address,
+                      uint32_t id) {
+    place->address = address;
+    atomic_store_explicit(&place->parent_id, (uint64_t)parent << 32 | id, memory_order_release);
 }
 
 static int frames_grow(struct stacktree *tree) {
@@ -71,8 +88,8 @@ static int frames_grow(struct stacktree *tree) {
         return -ENOMEM;
     for (uint32_t id = 1; id < tree->node_count; id++) {
         const struct trace_node *node = node_at(tree, id);
-        atomic_store_explicit(frames_place(tree, table, node->parent, node->address), id,
-                              memory_order_relaxed);
+        place_set(frames_place(table, node->parent, node->address), node->parent, node->address,
+                  id);
     }
     atomic_store_explicit(&tree->table, table, memory_order_release);
     return 0;
@@ -103,19 +120,19 @@ static uint32_t node_append(struct stacktree *tree, uint32_t parent, uintptr_t a
 
 static uint32_t node_add(struct stacktree *tree, uint32_t parent, uintptr_t address) {
     struct stacktree_table *table = atomic_load_explicit(&tree->table, memory_order_relaxed);
-    _Atomic uint32_t *place = frames_place(tree, table, parent, address);
-    uint32_t id = atomic_load_explicit(place, memory_order_relaxed);
+    struct frame_place *place = frames_place(table, parent, address);
+    uint32_t id = place_id(place);
     if (id != 0)
         return id;
     if (tree->node_count > table->mask / 2) {
         if (frames_grow(tree) < 0)
             return 0;
         table = atomic_load_explicit(&tree->table, memory_order_relaxed);
-        place = frames_place(tree, table, parent, address);
+        place = frames_place(table, parent, address);
     }
     id = node_append(tree, parent, address);
     if (id != 0)
-        atomic_store_explicit(place, id, memory_order_release);
+        place_set(place, parent, address, id);
     return id;
 }
 
@@ -172,8 +189,7 @@ uint32_t stacktree_find(struct stacktree *tree, struct backtrace *backtrace,
     uint32_t id = known > 0 ? backtrace->nodes[known - 1] : 0;
 
     for (; known < backtrace->depth_frames; known++) {
-        id = atomic_load_explicit(frames_place(tree, table, id, backtrace->addresses[known]),
-                                  memory_order_acquire);
+        id = place_id(frames_place(table, id, backtrace->addresses[known]));
         if (id == 0)
             break;
         backtrace->nodes[known] = id;

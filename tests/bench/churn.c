@@ -94,6 +94,17 @@ static void *run(void *argument) {
     return NULL;
 }
 
+/* Run @model in the thread that main() is in: a program of one thread is a case of its own. */
+static int run_here(const struct churn *model) {
+    struct churn churn = *model;
+    churn.ring = calloc(model->live, sizeof(*model->ring));
+    if (!churn.ring)
+        return -ENOMEM;
+    run(&churn);
+    free(churn.ring);
+    return churn.failed > 0 ? -ENOMEM : 0;
+}
+
 /* Run @threads copies of @model at once; returns 0 or a negative errno. */
 static int run_threads(const struct churn *model, uint64_t threads) {
     struct churn churns[MAX_THREADS];
@@ -188,7 +199,7 @@ int main(int argc, char **argv) {
     if (parse_options(argc, argv, &model, &threads) < 0)
         return 2;
 
-    int result = run_threads(&model, threads);
+    int result = threads == 1 ? run_here(&model) : run_threads(&model, threads);
     if (result < 0) {
         fprintf(stderr, "churn: %s\n", strerror(-result));
         return 2;
