@@ -127,11 +127,37 @@ static int put_unit(struct string_cell *cell, uint16_t unit) {
     return put_character(cell, bytes, encode_utf8(unit, bytes), 1);
 }
 
+/* Runs of ASCII in a plain string, most of what there is, are stored together. */
+static int store_ascii_run(struct string_cell *cell, const unsigned char *bytes, size_t length,
+                           size_t *ret_taken) {
+    char run[256];
+    size_t characters = 0;
+    size_t at = 0;
+    while (at + 1 < length && characters < sizeof(run) && bytes[at] == 0 && bytes[at + 1] > 0 &&
+           bytes[at + 1] < 0x80) {
+        run[characters++] = (char)bytes[at + 1];
+        at += 2;
+    }
+    *ret_taken = at;
+    return column_store_text(cell->column, run, characters);
+}
+
 int string_cell_units(struct string_cell *cell, const unsigned char *bytes, size_t length) {
-    for (size_t i = 0; i + 1 < length; i += 2) {
-        int r = put_unit(cell, (uint16_t)(bytes[i] << 8 | bytes[i + 1]));
+    bool plain = cell->string_items == 0;
+    for (size_t at = 0; at + 1 < length;) {
+        size_t taken = 0;
+        int r = 0;
+        if (plain && cell->over)
+            return 0;
+        if (plain && cell->high == 0)
+            r = store_ascii_run(cell, bytes + at, length - at, &taken);
+        if (taken == 0 && r == 0) {
+            r = put_unit(cell, (uint16_t)(bytes[at] << 8 | bytes[at + 1]));
+            taken = 2;
+        }
         if (r < 0)
             return r;
+        at += taken;
     }
     return 0;
 }

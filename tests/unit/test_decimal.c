@@ -235,9 +235,9 @@ static void test_numbers_are_laid_out_for_people(void **state) {
         {0.000001, "1e-6"},
         {1.25e-7, "1.25e-7"},
         {1e300, "1e300"},
-        {INFINITY, "+Inf"},
-        {-INFINITY, "-Inf"},
-        {NAN, "NaN"},
+        {__builtin_inf(), "+Inf"},
+        {-__builtin_inf(), "-Inf"},
+        {__builtin_nan(""), "NaN"},
         {5e-324, "5e-324"},
         {123456.789, "123456.789"},
     };
