@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline))
 
 static NOINLINE uint64_t return_address(void) {
     __asm__ volatile("");
