@@ -8,10 +8,9 @@
  * the peak are the snapshot if its epoch is the region's, else what it holds now. One
  * comparison for an event; nothing to do at a new peak but to count it.
  *
- *     before(row)     row.epoch < region.epoch ?  row.peak = live(row), row.epoch =
- * region.epoch then            row.allocated += (1, bytes)             live(row) = start +
- * allocated - freed region          live += (1, bytes); live > peak ?  (peak, epoch) = (live,
- * epoch + 1)
+ *     before(row)   row.epoch < region.epoch ?  row.peak = live(row), row.epoch = region.epoch
+ *     then          row.allocated += (1, bytes)         live(row) = start + allocated - freed
+ *     region        live += (1, bytes);  live > peak ?  (peak, epoch) = (live, epoch + 1)
  *
  * The order of the stores is part of the trace format: a process that is killed between any two
  * of them leaves sums that hold. The inner regions are booked before the process region,
@@ -44,6 +43,7 @@ static struct trace_row *rows_new(struct ledger *ledger, uint32_t region, uint32
     ledger_store_order();
     struct trace_chunk *chunk = chunk_of(rows);
     chunk->first = first_site;
+    ledger_store_order();
     chunk->owner = region;
     return rows;
 }
@@ -214,7 +214,8 @@ int ledger_begin(struct ledger *ledger, const char *name, const struct ledger_mo
     struct trace_row **rows = NULL;
     struct trace_region *record = NULL;
 
-    if (known != NULL && ledger->open_count < LEDGER_OPEN_MAX &&
+    /* Inside a dropped region of this name another one is dropped, so that ends find theirs. */
+    if (known != NULL && known->dropped_open == 0 && ledger->open_count < LEDGER_OPEN_MAX &&
         ledger->region_count < LEDGER_REGIONS_MAX)
         rows = directory_new(ledger);
     if (rows != NULL)
@@ -222,6 +223,8 @@ int ledger_begin(struct ledger *ledger, const char *name, const struct ledger_mo
     if (record == NULL) {
         if (rows != NULL)
             directory_free(ledger, rows);
+        if (known != NULL)
+            known->dropped_open++;
         completeness->regions_dropped++;
         return -ENOSPC;
     }
@@ -362,6 +365,11 @@ static void keep_or_drop(struct ledger *ledger, struct ledger_region *region) {
 }
 
 int ledger_end(struct ledger *ledger, const char *name, const struct ledger_moment *now) {
+    struct ledger_name *known = find_name(ledger, name);
+    if (known != NULL && known->dropped_open > 0) {
+        known->dropped_open--;
+        return 0;
+    }
     uint32_t at = ledger->open_count;
     while (at-- > 1)
         if (strncmp(ledger->open[at].record->name, name, TRACE_NAME_BYTES - 1) == 0)

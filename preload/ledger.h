@@ -35,6 +35,7 @@ struct ledger_name {
     char name[TRACE_NAME_BYTES];
     uint32_t instances;
     uint32_t kept_count;
+    uint32_t dropped_open; /* begins beyond a limit whose ends are still to come */
     struct trace_region *youngest;
     struct ledger_region kept[LEDGER_KEPT_INSTANCES];
 };
@@ -69,7 +70,10 @@ int ledger_init(struct ledger *ledger, struct tracefile *file, const struct stac
  */
 int ledger_begin(struct ledger *ledger, const char *name, const struct ledger_moment *now);
 
-/* End the youngest open instance of @name. Returns 0; -ENOENT, counted in unbalanced_ends. */
+/*
+ * End the youngest open instance of @name, which may be one that was dropped. Returns 0;
+ * -ENOENT, counted in unbalanced_ends.
+ */
 int ledger_end(struct ledger *ledger, const char *name, const struct ledger_moment *now);
 
 /* Totals of the youngest instance of @name. Returns 0 or -ENOENT. */
