@@ -92,8 +92,7 @@ bool callsite_is_outermost(const struct profile *profile, uint32_t node) {
     return profile->nodes[node].parent == 0;
 }
 
-/* The innermost frame that is no helper; where all are helpers, the innermost of all. */
-static uint32_t telling_node(const struct profile *profile, uint32_t innermost) {
+uint32_t callsite_telling_node(const struct profile *profile, uint32_t innermost) {
     for (uint32_t node = innermost; node != 0; node = profile->nodes[node].parent) {
         const char *function = callsite_frame(profile, node)->function;
         if (strcmp(function, "_start") == 0)
@@ -128,6 +127,13 @@ static int frame_compare(const struct profile *a_profile, uint32_t a_node,
     return order;
 }
 
+uint32_t callsite_caller(const struct profile *profile, uint32_t node) {
+    uint32_t caller = profile->nodes[node].parent;
+    while (caller != 0 && frame_compare(profile, node, profile, caller) == 0)
+        caller = profile->nodes[caller].parent;
+    return caller;
+}
+
 int callsite_compare(const struct callsite *a, const struct callsite *b) {
     uint32_t a_node = a->node;
     uint32_t b_node = b->node;
@@ -137,8 +143,8 @@ int callsite_compare(const struct callsite *a, const struct callsite *b) {
         int order = frame_compare(a->profile, a_node, b->profile, b_node);
         if (order != 0)
             return order;
-        a_node = a->profile->nodes[a_node].parent;
-        b_node = b->profile->nodes[b_node].parent;
+        a_node = callsite_caller(a->profile, a_node);
+        b_node = callsite_caller(b->profile, b_node);
     }
     if (a_node != b_node)
         return a_node == 0 ? -1 : b_node == 0 ? 1 : 0;
@@ -166,7 +172,7 @@ static struct callsite callsite_of_row(const struct profile *profile,
     int64_t added = row->peak.bytes - row->start.bytes;
     return (struct callsite){
         .profile = profile,
-        .node = telling_node(profile, site->node),
+        .node = callsite_telling_node(profile, site->node),
         .innermost = site->node,
         .flags = site->node == 0 ? site->flags & (TRACE_SITE_NO_STACK | TRACE_SITE_OTHER) : 0,
         .site_count = 1,

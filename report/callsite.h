@@ -46,9 +46,16 @@ int callsite_compare(const struct callsite *a, const struct callsite *b) _nonnul
 /* The same for the telling frames alone, whatever called them. */
 int callsite_compare_telling(const struct callsite *a, const struct callsite *b) _nonnull_;
 
+/* The next node outwards that is another function; 0 when there is none. */
+uint32_t callsite_caller(const struct profile *profile, uint32_t node) _nonnull_;
+
 /* The frame of node @node, which is not the root. */
 const struct profile_frame *callsite_frame(const struct profile *profile,
                                            uint32_t node) _nonnull_;
+
+/* The innermost node on the way from @innermost that is no helper's; where all are, @innermost.
+ */
+uint32_t callsite_telling_node(const struct profile *profile, uint32_t innermost) _nonnull_;
 
 /* Last component of a path, never NULL. */
 const char *callsite_basename(const char *path) _nonnull_;

@@ -91,8 +91,8 @@ static void write_totals(struct json *json, const struct profile_totals *totals,
     json_int(json, "owned_peak", totals->owned_peak_bytes);
 }
 
-static void write_frame(struct json *json, const struct profile *profile, uint32_t node) {
-    const struct profile_frame *frame = callsite_frame(profile, node);
+static void write_frame(struct json *json, const struct profile *profile,
+                        const struct profile_frame *frame) {
     json_text(json, "function", frame->function);
     json_text(json, "file", frame->file);
     json_int(json, "line", frame->lineno);
@@ -105,7 +105,28 @@ static void write_stack(struct json *json, const struct profile *profile, uint32
     json_begin(json, "stack", '[');
     for (; node != 0; node = profile->nodes[node].parent) {
         json_begin(json, NULL, '{');
-        write_frame(json, profile, node);
+        write_frame(json, profile, callsite_frame(profile, node));
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
+/* The same as numbers of the list "frames": a run has thousands of stacks, and they share. */
+static void write_stack_numbers(struct json *json, const struct profile *profile,
+                                uint32_t node) {
+    json_begin(json, "stack", '[');
+    json->compact = true;
+    for (; node != 0; node = profile->nodes[node].parent)
+        json_int(json, NULL, profile->nodes[node].frame);
+    json_end(json, ']');
+    json->compact = false;
+}
+
+static void write_frames(struct json *json, const struct profile *profile) {
+    json_begin(json, "frames", '[');
+    for (size_t i = 0; i < profile->frame_count; i++) {
+        json_begin(json, NULL, '{');
+        write_frame(json, profile, &profile->frames[i]);
         json_end(json, '}');
     }
     json_end(json, ']');
@@ -128,7 +149,11 @@ static void write_row(struct json *json, const struct profile *profile,
     json_int(json, "freed_bytes", row->freed.bytes);
     json_int(json, "temporary", row->temporary);
     json_bool(json, "stack_truncated", site->flags & TRACE_SITE_TRUNCATED);
-    write_stack(json, profile, site->node);
+    if (site->node != 0) {
+        uint32_t telling = callsite_telling_node(profile, site->node);
+        write_frame(json, profile, callsite_frame(profile, telling));
+    }
+    write_stack_numbers(json, profile, site->node);
     json_end(json, '}');
 }
 
@@ -178,6 +203,7 @@ int render_show_json(FILE *stream, const struct run *run, const struct render_sh
     json_end(&json, ']');
     json_text(&json, "exe", profile->exe);
     json_text(&json, "cwd", profile->cwd);
+    write_frames(&json, profile);
     json_begin(&json, "regions", '[');
     for (size_t i = 0; i < profile->region_count; i++)
         if (!options->region || strcmp(profile->regions[i].name, options->region) == 0)
@@ -231,7 +257,7 @@ static void write_diff_site(struct json *json, const struct diff_site *site) {
     json_int(json, "after", site->after_bytes);
     json_int(json, "difference", site->after_bytes - site->before_bytes);
     if (at->node != 0)
-        write_frame(json, at->profile, at->node);
+        write_frame(json, at->profile, callsite_frame(at->profile, at->node));
     write_stack(json, at->profile, at->innermost);
     json_end(json, '}');
 }

@@ -113,7 +113,7 @@ static void write_via(FILE *stream, const struct callsite *site) {
 static uint32_t next_caller(const struct profile *profile, uint32_t node) {
     if (callsite_is_outermost(profile, node))
         return 0;
-    uint32_t caller = profile->nodes[node].parent;
+    uint32_t caller = callsite_caller(profile, node);
     uint32_t module = callsite_frame(profile, node)->module;
     if (!callsite_is_in_system(profile, node))
         return caller;

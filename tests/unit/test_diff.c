@@ -149,6 +149,19 @@ static void test_function_reached_another_way_has_moved_and_is_not_new(void **st
     run_finish(&after);
 }
 
+static void test_recursion_is_one_frame_however_deep(void **state) {
+    struct run before, after;
+    struct diff diff;
+    MAKE(&before, "binary", {"main/read/read/read/keep", 10});
+    MAKE(&after, "binary", {"main/read/keep", 4}, {"main/read/read/keep", 6}, {"main/x", 1});
+    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
+    assert_int_equal(diff.rows[0].site_count, 1);
+    assert_string_equal(site_function(&diff.rows[0].sites[0]), "x");
+    diff_finish(&diff);
+    run_finish(&before);
+    run_finish(&after);
+}
+
 static void test_telling_frame_is_the_programs_own(void **state) {
     struct run run;
     struct callsite_list list;
@@ -334,6 +347,7 @@ int main(void) {
         cmocka_unit_test(test_sites_add_up_to_the_difference_largest_first),
         cmocka_unit_test(test_moved_lines_and_other_addresses_make_no_difference),
         cmocka_unit_test(test_function_reached_another_way_has_moved_and_is_not_new),
+        cmocka_unit_test(test_recursion_is_one_frame_however_deep),
         cmocka_unit_test(test_telling_frame_is_the_programs_own),
         cmocka_unit_test(test_benchmarks_match_by_name_parameters_and_region),
         cmocka_unit_test(test_process_is_compared_only_when_asked_for),
