@@ -2,6 +2,19 @@
 /*
  * blocks.h: the table of live blocks, address -> size, site and birth.
  *
+ *     address   46            32 31            16 15   6 5    3 2   0
+ *               [ root index   ] [ page index    ] [ unit ] [ part ] [ 0 ]
+ *
+ * Two levels of pointers, mapped lazily, lead to the page of an address: 64 KiB of addresses.
+ * The page has a head for each unit of 32 bytes, the number of the slot of the block that
+ * starts in it. libc's blocks are at least 32 bytes apart; where an allocator packs them
+ * closer, the slots of one unit form a chain. Slots lie in segments that are added as the page
+ * fills: nothing is hashed, moved or doubled, and what is spent is 1/16 of the heap's addresses
+ * and 12 bytes a block.
+ *
+ *     slot      | size : 40 | site : 20 | birth, low : 4 |  | birth, high : 15 | part : 2 |
+ * next : 14 |
+ *
  * Not thread-safe: the recorder's lock guards it.
  */
 #pragma once
@@ -10,15 +23,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define BLOCKS_ADDRESS_BITS 47
-#define BLOCKS_SIZE_BITS    44 /* 16 TiB */
+#define BLOCKS_SIZE_BITS    40 /* 1 TiB */
 #define BLOCKS_SITE_BITS    20
 #define BLOCKS_BIRTH_BITS   19
 #define BLOCKS_SIZE_MAX     ((UINT64_C(1) << BLOCKS_SIZE_BITS) - 1)
 #define BLOCKS_SITE_MAX     ((UINT32_C(1) << BLOCKS_SITE_BITS) - 2)
 #define BLOCKS_BIRTH_MAX    ((UINT32_C(1) << BLOCKS_BIRTH_BITS) - 1)
-#define BLOCKS_CLASSES      24
+
+#define BLOCKS_ROOT_SHIFT     32
+#define BLOCKS_PAGE_SHIFT     16
+#define BLOCKS_UNIT_SHIFT     6
+#define BLOCKS_PART_SHIFT     3
+#define BLOCKS_PAGES_PER_ROOT (1u << (BLOCKS_ROOT_SHIFT - BLOCKS_PAGE_SHIFT))
+#define BLOCKS_UNITS          (1u << (BLOCKS_PAGE_SHIFT - BLOCKS_UNIT_SHIFT))
+#define BLOCKS_SLOTS_MAX      (1u << (BLOCKS_PAGE_SHIFT - BLOCKS_PART_SHIFT))
+#define BLOCKS_SEGMENT_SLOTS  64u
+#define BLOCKS_SEGMENTS       (BLOCKS_SLOTS_MAX / BLOCKS_SEGMENT_SLOTS)
 
 struct block {
     uint64_t size_bytes; /* requested; at most BLOCKS_SIZE_MAX */
@@ -26,21 +49,25 @@ struct block {
     uint32_t birth;      /* regions begun when it was allocated; at most BLOCKS_BIRTH_MAX */
 };
 
-#define BLOCKS_RECENT 64u
-
-/* A block that is not in its page's table yet: most blocks die young and never get there. */
-struct blocks_recent {
-    uintptr_t address; /* 0: empty */
-    struct block block;
+struct blocks_slot {
+    uint32_t size_low;
+    uint32_t size_site_birth; /* size : 8 | site : 20 | birth : 4 */
+    uint32_t birth_part_next; /* birth : 15 | part : 3 | next slot + 1 : 14, 0: none */
 };
 
-struct blocks_page; /* the blocks of 64 KiB of addresses */
+struct blocks_page {
+    uint16_t used;  /* blocks */
+    uint16_t fresh; /* slots from here on were never used */
+    uint16_t free;  /* slot + 1 of the first that was given back, chained by next; 0: none */
+    uint16_t segment_count;
+    uint16_t heads[BLOCKS_UNITS]; /* slot + 1 of the unit's first block; 0: none */
+    struct blocks_slot *segments[BLOCKS_SEGMENTS];
+};
 
 struct blocks {
-    struct blocks_recent recent[BLOCKS_RECENT];
-    struct blocks_page ***roots;       /* address bits 46..32 -> address bits 31..16 -> page */
-    void *free_tables[BLOCKS_CLASSES]; /* lists of tables given back, by size class */
-    unsigned char *arena;              /* memory for new tables */
+    struct blocks_page ***roots; /* address bits 46..32 -> address bits 31..16 -> page */
+    void *free_segments;         /* given back, chained through their first bytes */
+    unsigned char *arena;        /* memory for pages and segments */
     size_t arena_left_bytes;
     size_t arena_bytes; /* of the next arena; 0: the first */
 };
@@ -48,23 +75,83 @@ struct blocks {
 /* Returns 0 or -ENOMEM. */
 int blocks_init(struct blocks *blocks);
 
-/* What lies behind the recent blocks; see blocks_insert() and blocks_remove() below. */
-int blocks_make_way(struct blocks *blocks, const struct blocks_recent *recent,
-                    uintptr_t address, struct block *ret_old, bool *ret_stale);
-bool blocks_page_remove(struct blocks *blocks, uintptr_t address, struct block *ret_block);
+/* The page of @address, made if need be with room for a block more; NULL if memory is refused.
+ */
+struct blocks_page *blocks_make_room(struct blocks *blocks, uintptr_t address);
 
-static inline struct blocks_recent *blocks_recent_of(struct blocks *blocks, uintptr_t address) {
-    return &blocks->recent[(address >> 4 ^ address >> 12) % BLOCKS_RECENT];
+/* The last block of @page is gone: give its segments back. */
+void blocks_page_empty(struct blocks *blocks, struct blocks_page *page);
+
+static inline struct blocks_slot *blocks_slot_at(const struct blocks_page *page,
+                                                 uint32_t slot) {
+    return &page->segments[slot / BLOCKS_SEGMENT_SLOTS][slot % BLOCKS_SEGMENT_SLOTS];
+}
+
+static inline struct blocks_page *blocks_page_of(const struct blocks *blocks,
+                                                 uintptr_t address) {
+    struct blocks_page **root = blocks->roots[address >> BLOCKS_ROOT_SHIFT];
+    if (__builtin_expect(root == NULL, 0))
+        return NULL;
+    return root[(address >> BLOCKS_PAGE_SHIFT) % BLOCKS_PAGES_PER_ROOT];
+}
+
+static inline uint32_t blocks_unit(uintptr_t address) {
+    return (uint32_t)(address >> BLOCKS_UNIT_SHIFT) % BLOCKS_UNITS;
+}
+
+static inline uint32_t blocks_part(uintptr_t address) {
+    return (uint32_t)(address >> BLOCKS_PART_SHIFT) & 7;
+}
+
+static inline struct block blocks_unpack(const struct blocks_slot *slot) {
+    return (struct block){
+        .size_bytes = slot->size_low | (uint64_t)(slot->size_site_birth & 0xff) << 32,
+        .site = slot->size_site_birth >> 8 & 0xfffff,
+        .birth = slot->size_site_birth >> 28 | (slot->birth_part_next & 0x7fff) << 4,
+    };
+}
+
+/* Take the block at @address out of the table. False if it is not there. */
+static inline bool blocks_remove(struct blocks *blocks, uintptr_t address,
+                                 struct block *ret_block) {
+    if (__builtin_expect(address >> BLOCKS_ADDRESS_BITS != 0, 0))
+        return false;
+    struct blocks_page *page = blocks_page_of(blocks, address);
+    if (__builtin_expect(page == NULL, 0))
+        return false;
+
+    uint32_t part = blocks_part(address);
+    uint16_t *head = &page->heads[blocks_unit(address)];
+    uint32_t *link = NULL; /* in the chain, the word that leads to the slot; NULL: the head */
+    for (uint32_t at = *head; at != 0;) {
+        struct blocks_slot *slot = blocks_slot_at(page, at - 1);
+        uint32_t word = slot->birth_part_next;
+        uint32_t next = word >> 18;
+        if (__builtin_expect((word >> 15 & 7) != part, 0)) {
+            link = &slot->birth_part_next;
+            at = next;
+            continue;
+        }
+        *ret_block = blocks_unpack(slot);
+        if (__builtin_expect(link == NULL, 1))
+            *head = (uint16_t)next;
+        else
+            *link = (*link & 0x3ffff) | next << 18;
+        slot->birth_part_next = (uint32_t)page->free << 18;
+        page->free = (uint16_t)at;
+        if (__builtin_expect(--page->used == 0, 0))
+            blocks_page_empty(blocks, page);
+        return true;
+    }
+    return false;
 }
 
 /*
- * Enter the block at @address. An older entry for an address, this one or that of a recent
- * block that has to make room, means that a free was not seen: *@ret_stale is then true and
- * *@ret_old what the older entry was; it is gone.
+ * Enter the block at @address. If there was one already, a free was not seen: *@ret_stale is
+ * then true and *@ret_old what the older entry was; it is gone.
  *
- * Returns 0; -ERANGE for an address or size beyond what the table can hold, and nothing is
- * changed; -ENOMEM when the kernel refuses memory for a recent block that has to make room:
- * that one, *@ret_old, is lost.
+ * Returns 0; -ERANGE for an address or size beyond what the table can hold, -ENOMEM when the
+ * kernel refuses memory: nothing is changed then.
  */
 static inline int blocks_insert(struct blocks *blocks, uintptr_t address, uint64_t size_bytes,
                                 uint32_t site, uint32_t birth, struct block *ret_old,
@@ -73,29 +160,29 @@ static inline int blocks_insert(struct blocks *blocks, uintptr_t address, uint64
     if (__builtin_expect(address >> BLOCKS_ADDRESS_BITS != 0 || size_bytes > BLOCKS_SIZE_MAX,
                          0))
         return -ERANGE;
-    struct blocks_recent *recent = blocks_recent_of(blocks, address);
-    int r = 0;
-    if (recent->address != 0)
-        r = blocks_make_way(blocks, recent, address, ret_old, ret_stale);
-    recent->address = address;
-    recent->block.size_bytes = size_bytes;
-    recent->block.site = site;
-    recent->block.birth = birth;
-    return r;
-}
-
-/* Take the block at @address out of the table. False if it is not there. */
-static inline bool blocks_remove(struct blocks *blocks, uintptr_t address,
-                                 struct block *ret_block) {
-    if (__builtin_expect(address >> BLOCKS_ADDRESS_BITS != 0, 0))
-        return false;
-    struct blocks_recent *recent = blocks_recent_of(blocks, address);
-    if (recent->address != address)
-        return blocks_page_remove(blocks, address, ret_block);
-    /* Field by field, as it was written: a wide load over narrow stores would wait for them. */
-    ret_block->size_bytes = recent->block.size_bytes;
-    ret_block->site = recent->block.site;
-    ret_block->birth = recent->block.birth;
-    recent->address = 0;
-    return true;
+    struct blocks_page *page = blocks_page_of(blocks, address);
+    uint16_t *head = page != NULL ? &page->heads[blocks_unit(address)] : NULL;
+    if (__builtin_expect(head != NULL && *head != 0, 0))
+        *ret_stale = blocks_remove(blocks, address, ret_old);
+    if (__builtin_expect(
+            page == NULL ||
+                (page->free == 0 && page->fresh / BLOCKS_SEGMENT_SLOTS == page->segment_count),
+            0)) {
+        page = blocks_make_room(blocks, address);
+        if (page == NULL)
+            return -ENOMEM;
+        head = &page->heads[blocks_unit(address)];
+    }
+    uint32_t number = page->free;
+    if (number != 0)
+        page->free = (uint16_t)(blocks_slot_at(page, number - 1)->birth_part_next >> 18);
+    else
+        number = ++page->fresh;
+    struct blocks_slot *slot = blocks_slot_at(page, number - 1);
+    slot->size_low = (uint32_t)size_bytes;
+    slot->size_site_birth = (uint32_t)(size_bytes >> 32) | site << 8 | birth << 28;
+    slot->birth_part_next = birth >> 4 | blocks_part(address) << 15 | (uint32_t)*head << 18;
+    *head = (uint16_t)number;
+    page->used++;
+    return 0;
 }

@@ -20,9 +20,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define EXPORT              __attribute__((visibility("default")))
-#define FRAME()             ((const uintptr_t *)__builtin_frame_address(0))
-#define FLATTEN             __attribute__((flatten))
+#define EXPORT  __attribute__((visibility("default")))
+#define FRAME() ((const uintptr_t *)__builtin_frame_address(0))
+#define FLATTEN __attribute__((flatten))
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* Not found yet, because this is dlsym()'s own allocation, or a libc without the function. */
@@ -243,17 +246,15 @@ EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int 
 EXPORT int munmap(void *address, size_t bytes) {
     if (MISSING(munmap))
         return -1;
-    struct recorder_unmapped unmapped;
+    struct recorder_unmapping unmapping;
     bool nested = real_begin();
     bool told = !nested && (recorder_thread.doing & THREAD_UNWINDING) == 0 && recorder_active();
-    /* What the kernel is bound to refuse is not taken out first. */
-    bool plausible = bytes > 0 && (uintptr_t)address % 4096 == 0;
-    if (told && plausible)
-        recorder_unmapping((uintptr_t)address, bytes, &unmapped);
+    if (told)
+        recorder_unmapping((uintptr_t)address, bytes, &unmapping);
     int r = real.munmap(address, bytes);
     real_end(nested);
-    if (r != 0 && told && plausible)
-        recorder_unmap_failed(&unmapped);
+    if (told && r == 0)
+        recorder_unmapped((uintptr_t)address, bytes, &unmapping);
     return r;
 }
 
@@ -267,25 +268,21 @@ EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int flags
         wanted = va_arg(arguments, void *);
         va_end(arguments);
     }
-    struct recorder_unmapped unmapped = {.count = 0};
+    struct recorder_unmapping unmapping;
     bool nested = real_begin();
     bool told = !nested && (recorder_thread.doing & THREAD_UNWINDING) == 0 && recorder_active();
-    bool moves = old_bytes > 0 && (uintptr_t)address % 4096 == 0;
-#ifdef MREMAP_DONTUNMAP
-    bool keeps_old = (flags & MREMAP_DONTUNMAP) != 0;
-#else
-    bool keeps_old = false;
-#endif
-    if (told && moves)
-        recorder_unmapping((uintptr_t)address, old_bytes, &unmapped);
+    if (told)
+        recorder_unmapping((uintptr_t)address, old_bytes, &unmapping);
     void *result = real.mremap(address, old_bytes, new_bytes, flags, wanted);
     real_end(nested);
     if (!told)
         return result;
-    if (result == MAP_FAILED || keeps_old)
-        recorder_unmap_failed(&unmapped);
-    if (result != MAP_FAILED && unmapped.count > 0)
-        recorder_mapped((uintptr_t)result, new_bytes, unmapped.pieces[0].space, FRAME());
+    if (result == MAP_FAILED)
+        recorder_failed(unmapping.known ? unmapping.space : TRACE_MAP_ANON);
+    else
+        recorder_remapped((struct recorder_range){(uintptr_t)address, old_bytes},
+                          (struct recorder_range){(uintptr_t)result, new_bytes},
+                          (flags & MREMAP_DONTUNMAP) != 0, &unmapping, FRAME());
     return result;
 }
 

@@ -58,13 +58,24 @@ int mappings_insert(struct mappings *mappings, struct mapping mapping) {
     int r = make_room(mappings);
     if (r < 0)
         return r;
+    mapping.serial = ++mappings->serial;
     insert_at(mappings, find_after(mappings, mapping.start), mapping);
     return 0;
 }
 
-int mappings_cut(struct mappings *mappings, uintptr_t start, uintptr_t end,
+const struct mapping *mappings_find(const struct mappings *mappings, uintptr_t start,
+                                    uintptr_t end) {
+    size_t index = find_after(mappings, start);
+    if (index == mappings->count || mappings->entries[index].start >= end)
+        return NULL;
+    return &mappings->entries[index];
+}
+
+int mappings_cut(struct mappings *mappings, uintptr_t start, uintptr_t end, uint64_t serial,
                  struct mapping *ret_part, int *ret_pieces_added) {
     size_t index = find_after(mappings, start);
+    while (index < mappings->count && mappings->entries[index].serial > serial)
+        index++;
     if (index == mappings->count || mappings->entries[index].start >= end)
         return 0;
 

@@ -18,6 +18,7 @@ enum pending_kind {
     PENDING_FREED,
     PENDING_MAPPED,
     PENDING_UNMAPPED,
+    PENDING_REMAPPED,
 };
 
 struct pending_event {
@@ -27,6 +28,9 @@ struct pending_event {
     uint64_t bytes;
     uint32_t site;
     bool temporary;
+    bool keeps_old;        /* PENDING_REMAPPED: the old mapping stays */
+    uintptr_t old_address; /* PENDING_REMAPPED */
+    uint64_t old_bytes;
 };
 
 struct pending {

@@ -110,15 +110,13 @@ static inline bool keep_block(uintptr_t address, uint64_t bytes, uint32_t site,
     struct block old;
     bool stale;
     int r = blocks_insert(&recorder.blocks, address, bytes, site, birth, &old, &stale);
-    if (__builtin_expect(r == -ERANGE, 0)) {
-        completeness()->events_lost++;
-        return false;
-    }
-    if (__builtin_expect(r < 0, 0))
-        completeness()->table_refused++;
-    if (__builtin_expect(r < 0 || stale, 0))
+    if (__builtin_expect(stale, 0))
         book_lost(old);
-    return true;
+    if (__builtin_expect(r == 0, 1))
+        return true;
+    completeness()->events_lost++;
+    completeness()->table_refused += r == -ENOMEM;
+    return false;
 }
 
 static inline void book_allocated(uintptr_t address, uint64_t bytes, uint32_t site) {
@@ -130,6 +128,13 @@ static inline void book_allocated(uintptr_t address, uint64_t bytes, uint32_t si
     }
 }
 
+/* A block that was taken out for a realloc that failed. */
+static void book_again(const struct recorder_taken *taken_out) {
+    const struct block *block = &taken_out->block;
+    if (!keep_block(taken_out->address, block->size_bytes, block->site, block->birth))
+        book_freed_block(*block, false);
+}
+
 static inline void book_freed(uintptr_t address, bool temporary) {
     struct block block;
     if (__builtin_expect(blocks_remove(&recorder.blocks, address, &block), 1))
@@ -138,20 +143,16 @@ static inline void book_freed(uintptr_t address, bool temporary) {
         completeness()->unknown_frees++;
 }
 
-/* Take [start, end) out of the mappings and the ledger; remember the pieces as far as they fit.
- */
-static void book_unmapped(uintptr_t start, uintptr_t end, struct recorder_unmapped *ret) {
+/* Take what is no later than @serial in [start, end) out of the mappings and the ledger. */
+static void book_unmapped(uintptr_t start, uintptr_t end, uint64_t serial) {
     struct mapping part;
     int added;
     int r;
-    ret->count = 0;
-    while ((r = mappings_cut(&recorder.mappings, start, end, &part, &added)) > 0) {
+    while ((r = mappings_cut(&recorder.mappings, start, end, serial, &part, &added)) > 0) {
         if (added > 0)
             ledger_allocate(&recorder.ledger, part.space, part.site, 1, 0);
         ledger_free(&recorder.ledger, part.space, part.site, added < 0, part.end - part.start,
                     part.birth, false);
-        if (ret->count < RECORDER_PIECES)
-            ret->pieces[ret->count++] = part;
     }
     if (r < 0)
         completeness()->events_lost++;
@@ -169,8 +170,7 @@ static void book_mapping(struct mapping mapping) {
 
 static void book_mapped(uintptr_t address, uint64_t bytes, enum trace_space space,
                         uint32_t site) {
-    struct recorder_unmapped replaced;
-    book_unmapped(address, address + bytes, &replaced);
+    book_unmapped(address, address + bytes, UINT64_MAX);
     book_mapping((struct mapping){
         .start = address,
         .end = address + bytes,
@@ -180,9 +180,21 @@ static void book_mapped(uintptr_t address, uint64_t bytes, enum trace_space spac
     });
 }
 
+/* The stack could only be looked up for a space, which is known only now. */
+static void book_remapped_pending(const struct pending_event *event) {
+    const struct mapping *found = mappings_find(&recorder.mappings, event->old_address,
+                                                event->old_address + event->old_bytes);
+    if (found == NULL)
+        return;
+    enum trace_space space = found->space;
+    if (!event->keeps_old)
+        book_unmapped(event->old_address, event->old_address + event->old_bytes, UINT64_MAX);
+    __atomic_fetch_add(&completeness()->stacks_missing, 1, __ATOMIC_RELAXED);
+    book_mapped(event->address, event->bytes, space, stacktree_site_no_stack(space));
+}
+
 static __attribute__((noinline, cold)) void book_pending(void) {
     struct pending_event event;
-    struct recorder_unmapped ignored;
     pending_look(&recorder.pending);
     while (pending_pop(&recorder.pending, &event)) {
         switch (event.kind) {
@@ -196,7 +208,10 @@ static __attribute__((noinline, cold)) void book_pending(void) {
             book_mapped(event.address, event.bytes, event.space, event.site);
             break;
         case PENDING_UNMAPPED:
-            book_unmapped(event.address, event.address + event.bytes, &ignored);
+            book_unmapped(event.address, event.address + event.bytes, UINT64_MAX);
+            break;
+        case PENDING_REMAPPED:
+            book_remapped_pending(&event);
             break;
         }
     }
@@ -380,8 +395,7 @@ void recorder_realloc_failed(const struct recorder_taken *taken_out) {
     }
     bool taken = enter();
     if (taken_out->known)
-        keep_block(taken_out->address, taken_out->block.size_bytes, taken_out->block.site,
-                   taken_out->block.birth);
+        book_again(taken_out);
     ledger_count_failed(&recorder.ledger, TRACE_HEAP);
     leave(taken);
 }
@@ -434,27 +448,58 @@ void recorder_mapped(uintptr_t address, uint64_t bytes, enum trace_space space,
     leave(taken);
 }
 
-void recorder_unmapping(uintptr_t address, uint64_t bytes, struct recorder_unmapped *ret) {
-    ret->count = 0;
+void recorder_unmapping(uintptr_t address, uint64_t bytes, struct recorder_unmapping *ret) {
+    *ret = (struct recorder_unmapping){.queued = busy()};
+    if (!recorder_active() || ret->queued)
+        return;
+    bool taken = enter();
+    const struct mapping *found =
+        mappings_find(&recorder.mappings, address, address + round_to_pages(bytes));
+    ret->serial = recorder.mappings.serial;
+    ret->known = found != NULL;
+    if (found != NULL)
+        ret->space = found->space;
+    leave(taken);
+}
+
+void recorder_unmapped(uintptr_t address, uint64_t bytes,
+                       const struct recorder_unmapping *unmapping) {
     if (!recorder_active())
         return;
     bytes = round_to_pages(bytes);
-    if (busy()) {
+    if (unmapping->queued) {
         queue((struct pending_event){
             .kind = PENDING_UNMAPPED, .address = address, .bytes = bytes});
         return;
     }
     bool taken = enter();
-    book_unmapped(address, address + bytes, ret);
+    book_unmapped(address, address + bytes, unmapping->serial);
     leave(taken);
 }
 
-void recorder_unmap_failed(const struct recorder_unmapped *unmapped) {
-    if (!recorder_active() || busy())
+void recorder_remapped(struct recorder_range old, struct recorder_range new, bool keeps_old,
+                       const struct recorder_unmapping *unmapping, const uintptr_t *frame) {
+    if (!recorder_active())
         return;
+    old.bytes = round_to_pages(old.bytes);
+    new.bytes = round_to_pages(new.bytes);
+    if (unmapping->queued) {
+        queue((struct pending_event){.kind = PENDING_REMAPPED,
+                                     .address = new.address,
+                                     .bytes = new.bytes,
+                                     .old_address = old.address,
+                                     .old_bytes = old.bytes,
+                                     .keeps_old = keeps_old});
+        return;
+    }
+    if (!unmapping->known)
+        return;
+    uint32_t site = site_of(unmapping->space, frame);
     bool taken = enter();
-    for (unsigned i = 0; i < unmapped->count; i++)
-        book_mapping(unmapped->pieces[i]);
+    if (!keeps_old)
+        book_unmapped(old.address, old.address + old.bytes, unmapping->serial);
+    book_mapped(new.address, new.bytes, unmapping->space, site);
+    ledger_count_reallocation(&recorder.ledger, unmapping->space);
     leave(taken);
 }
 

@@ -75,18 +75,33 @@ void recorder_realloc_failed(const struct recorder_taken *taken);
 void recorder_reallocated(const struct recorder_taken *taken, uintptr_t address, uint64_t bytes,
                           const uintptr_t *frame);
 
-/* Mapping events. [address, address + bytes), bytes rounded up to pages by the recorder. */
-#define RECORDER_PIECES 16
-struct recorder_unmapped {
-    struct mapping pieces[RECORDER_PIECES];
-    unsigned count;
+/*
+ * Mapping events: [address, address + bytes), bytes rounded up to pages by the recorder.
+ *
+ * An unmapping is told in two halves around the real call and booked in the second, when it is
+ * known to have worked. What another thread was given in the same place in between is told
+ * apart by its serial.
+ */
+struct recorder_unmapping {
+    uint64_t serial;        /* of the latest mapping when the call began */
+    enum trace_space space; /* of the first mapping in the range */
+    bool known;             /* there is one */
+    bool queued;            /* told from a signal handler that interrupted the recorder */
 };
 
 void recorder_mapped(uintptr_t address, uint64_t bytes, enum trace_space space,
                      const uintptr_t *frame);
-/* Told before the real munmap; what was taken can be put back if that fails. */
-void recorder_unmapping(uintptr_t address, uint64_t bytes, struct recorder_unmapped *ret);
-void recorder_unmap_failed(const struct recorder_unmapped *unmapped);
+void recorder_unmapping(uintptr_t address, uint64_t bytes, struct recorder_unmapping *ret);
+void recorder_unmapped(uintptr_t address, uint64_t bytes,
+                       const struct recorder_unmapping *unmapping);
+
+/* mremap() worked. @keeps_old: the old mapping stays, empty (MREMAP_DONTUNMAP). */
+struct recorder_range {
+    uintptr_t address;
+    uint64_t bytes;
+};
+void recorder_remapped(struct recorder_range old, struct recorder_range new, bool keeps_old,
+                       const struct recorder_unmapping *unmapping, const uintptr_t *frame);
 
 /* Regions, see votrace.h. */
 void recorder_region_begin(const char *name);

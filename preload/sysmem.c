@@ -16,12 +16,6 @@ void *sysmem_map(size_t bytes) {
     return address == -1 ? NULL : (void *)(uintptr_t)address;
 }
 
-void sysmem_prefer_huge_pages(void *memory, size_t bytes) {
-    int saved_errno = errno;
-    syscall(SYS_madvise, memory, bytes, MADV_HUGEPAGE);
-    errno = saved_errno;
-}
-
 void sysmem_unmap(void *memory, size_t bytes) {
     if (memory == NULL)
         return;

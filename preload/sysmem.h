@@ -12,8 +12,5 @@
 /* Zeroed, page-aligned memory; NULL when the kernel refuses. errno is left as it was. */
 void *sysmem_map(size_t bytes);
 
-/* Ask for huge pages behind [@memory, @memory + @bytes); a hint, errno is left as it was. */
-void sysmem_prefer_huge_pages(void *memory, size_t bytes);
-
 /* Give back what sysmem_map() returned; @memory may be NULL. */
 void sysmem_unmap(void *memory, size_t bytes);
