@@ -149,7 +149,7 @@ static const char usage[] =
     "Usage: churn [--count N] [--frames N] [--threads N] [--live N]\n"
     "\n"
     "Allocate and free N blocks (default 5000000) in each thread (1), at the end of a chain\n"
-    "of that many function calls (10), with that many blocks live at a time (1000).\n";
+    "of that many function calls (10), with that many blocks live at a time (1).\n";
 
 /* Read the options into @ret_model and @ret_threads; -EINVAL after a message. */
 static int parse_options(int argc, char **argv, struct churn *ret_model,
@@ -194,7 +194,7 @@ int main(int argc, char **argv) {
         return 0;
     }
 
-    struct churn model = {.count = 5000000, .frames = 10, .live = 1000};
+    struct churn model = {.count = 5000000, .frames = 10, .live = 1};
     uint64_t threads = 1;
     if (parse_options(argc, argv, &model, &threads) < 0)
         return 2;

@@ -23,7 +23,7 @@ function print_row(workload, tool,    key, middle, added, of_heaptrack) {
     of_heaptrack = "-"
     if (tool != "plain" && (workload in heaptrack_added) && heaptrack_added[workload] > 0)
         of_heaptrack = sprintf("%.2f", added / heaptrack_added[workload])
-    printf "| %-8s | %-36s | %7.3f | %13s | %7.2f | %7.3f | %12s |\n", workload, title[tool],
+    printf "| %-10s | %-36s | %7.3f | %13s | %7.2f | %7.3f | %12s |\n", workload, title[tool],
         middle, sprintf("%.3f-%.3f", low, high), middle / plain[workload], added, of_heaptrack
 }
 
@@ -58,9 +58,9 @@ END {
                 median(workload[i] SUBSEP "heaptrack") - plain[workload[i]]
     }
 
-    printf "| %-8s | %-36s | %7s | %13s | %7s | %7s | %12s |\n", "workload", "under", "seconds",
+    printf "| %-10s | %-36s | %7s | %13s | %7s | %7s | %12s |\n", "workload", "under", "seconds",
         "range", "x plain", "added s", "of heaptrack"
-    print "| -------- | ------------------------------------ | ------: | ------------: | ------: |" \
+    print "| ---------- | ------------------------------------ | ------: | ------------: | ------: |" \
         " ------: | -----------: |"
     for (i = 1; i <= rows; i++)
         for (j = 1; j <= columns; j++)
