@@ -5,12 +5,18 @@
 # to the gate. Prints TAP. STATIC is a statically linked program, or empty.
 set -u
 
-votreport=$1
-victim=$2
-VOTRACE_LIBRARY=$3
-static=$4
+# meson gives paths relative to where it starts us.
+absolute() {
+    case $1 in
+    /* | '') printf '%s\n' "$1" ;;
+    *) printf '%s/%s\n' "$PWD" "$1" ;;
+    esac
+}
+votreport=$(absolute "$1")
+victim=$(absolute "$2")
+VOTRACE_LIBRARY=$(absolute "$3")
+static=$(absolute "$4")
 export VOTRACE_LIBRARY
-# The sanitized votreport must not look for leaks of a program that it preloads.
 unset LD_PRELOAD VOTRACE_OUTPUT VOTRACE_STACKS VOTRACE_DEPTH NO_COLOR
 
 work=$(mktemp -d) || exit 1
