@@ -211,11 +211,19 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size) {
 
 /* Mappings */
 
-/* Tell what a mapping call returned. What the unwinder maps for itself is not the program's. */
-static inline void *mapped(void *address, size_t bytes, int flags, bool nested,
-                           const uintptr_t *frame) {
-    real_end(nested);
-    if (nested || (recorder_thread.doing & THREAD_UNWINDING) != 0 || !recorder_active())
+/*
+ * Whether a mapping call is the program's: not the real allocator's or the unwinder's. In_real
+ * is not set around the calls themselves: they are system calls that signal handlers may make
+ * as well, in the middle of this one.
+ */
+static inline bool mapping_is_told(void) {
+    return (recorder_thread.doing & (THREAD_IN_REAL | THREAD_UNWINDING)) == 0 &&
+           recorder_active();
+}
+
+/* Tell what a mapping call returned. */
+static inline void *mapped(void *address, size_t bytes, int flags, const uintptr_t *frame) {
+    if (!mapping_is_told())
         return address;
     enum trace_space space = flags & MAP_ANONYMOUS ? TRACE_MAP_ANON : TRACE_MAP_FILE;
     if (address == MAP_FAILED)
@@ -229,30 +237,26 @@ EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int fd
                   off_t offset) {
     if (MISSING(mmap))
         return MAP_FAILED;
-    bool nested = real_begin();
     return mapped(real.mmap(address, bytes, protection, flags, fd, offset), bytes, flags,
-                  nested, FRAME());
+                  FRAME());
 }
 
 EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int fd,
                     off64_t offset) {
     if (MISSING(mmap64))
         return MAP_FAILED;
-    bool nested = real_begin();
     return mapped(real.mmap64(address, bytes, protection, flags, fd, offset), bytes, flags,
-                  nested, FRAME());
+                  FRAME());
 }
 
 EXPORT int munmap(void *address, size_t bytes) {
     if (MISSING(munmap))
         return -1;
     struct recorder_unmapping unmapping;
-    bool nested = real_begin();
-    bool told = !nested && (recorder_thread.doing & THREAD_UNWINDING) == 0 && recorder_active();
+    bool told = mapping_is_told();
     if (told)
         recorder_unmapping((uintptr_t)address, bytes, &unmapping);
     int r = real.munmap(address, bytes);
-    real_end(nested);
     if (told && r == 0)
         recorder_unmapped((uintptr_t)address, bytes, &unmapping);
     return r;
@@ -269,20 +273,20 @@ EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int flags
         va_end(arguments);
     }
     struct recorder_unmapping unmapping;
-    bool nested = real_begin();
-    bool told = !nested && (recorder_thread.doing & THREAD_UNWINDING) == 0 && recorder_active();
+    bool told = mapping_is_told();
     if (told)
         recorder_unmapping((uintptr_t)address, old_bytes, &unmapping);
     void *result = real.mremap(address, old_bytes, new_bytes, flags, wanted);
-    real_end(nested);
     if (!told)
         return result;
-    if (result == MAP_FAILED)
+    if (result == MAP_FAILED) {
         recorder_failed(unmapping.known ? unmapping.space : TRACE_MAP_ANON);
-    else
-        recorder_remapped((struct recorder_range){(uintptr_t)address, old_bytes},
-                          (struct recorder_range){(uintptr_t)result, new_bytes},
-                          (flags & MREMAP_DONTUNMAP) != 0, &unmapping, FRAME());
+        return result;
+    }
+    /* An old size of 0 asks for a second mapping of the same pages. */
+    recorder_remapped((struct recorder_range){(uintptr_t)address, old_bytes},
+                      (struct recorder_range){(uintptr_t)result, new_bytes},
+                      old_bytes == 0 || (flags & MREMAP_DONTUNMAP) != 0, &unmapping, FRAME());
     return result;
 }
 

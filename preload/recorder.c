@@ -182,8 +182,9 @@ static void book_mapped(uintptr_t address, uint64_t bytes, enum trace_space spac
 
 /* The stack could only be looked up for a space, which is known only now. */
 static void book_remapped_pending(const struct pending_event *event) {
-    const struct mapping *found = mappings_find(&recorder.mappings, event->old_address,
-                                                event->old_address + event->old_bytes);
+    const struct mapping *found =
+        mappings_find(&recorder.mappings, event->old_address,
+                      event->old_address + (event->old_bytes > 0 ? event->old_bytes : 1));
     if (found == NULL)
         return;
     enum trace_space space = found->space;
@@ -454,7 +455,7 @@ void recorder_unmapping(uintptr_t address, uint64_t bytes, struct recorder_unmap
         return;
     bool taken = enter();
     const struct mapping *found =
-        mappings_find(&recorder.mappings, address, address + round_to_pages(bytes));
+        mappings_find(&recorder.mappings, address, address + (bytes > 0 ? bytes : 1));
     ret->serial = recorder.mappings.serial;
     ret->known = found != NULL;
     if (found != NULL)

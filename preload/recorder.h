@@ -7,7 +7,7 @@
  * children, and when recording could not begin, all of them do nothing.
  *
  * Order: tell of a free before the real free, and of an allocation after the real one; a
- * reallocation is told in two halves around the real call. Between the halves of another order
+ * reallocation or an unmapping is told in two halves around the real call. Between the halves of another order
  * a second thread could be given the address.
  */
 #pragma once
@@ -95,7 +95,7 @@ void recorder_unmapping(uintptr_t address, uint64_t bytes, struct recorder_unmap
 void recorder_unmapped(uintptr_t address, uint64_t bytes,
                        const struct recorder_unmapping *unmapping);
 
-/* mremap() worked. @keeps_old: the old mapping stays, empty (MREMAP_DONTUNMAP). */
+/* mremap() worked. @keeps_old: the old mapping stays. */
 struct recorder_range {
     uintptr_t address;
     uint64_t bytes;

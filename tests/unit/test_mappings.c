@@ -70,7 +70,8 @@ static void cut_all(struct mappings *mappings, uint32_t first, uint32_t end,
     long pieces = (long)mappings->count;
     for (uint32_t page = first; page < end; page++)
         wanted += model_site[page] != 0;
-    while (mappings_cut(mappings, BASE + first * PAGE, BASE + end * PAGE, &part, &added) == 1) {
+    while (mappings_cut(mappings, BASE + first * PAGE, BASE + end * PAGE, UINT64_MAX, &part,
+                        &added) == 1) {
         assert_true(part.start >= BASE + first * PAGE && part.end <= BASE + end * PAGE);
         for (uintptr_t at = part.start; at < part.end; at += PAGE, got++)
             assert_int_equal(model_site[(at - BASE) / PAGE], part.site);
@@ -113,13 +114,40 @@ static void test_nothing_is_cut_where_nothing_overlaps(void **state) {
     struct mappings mappings = {0};
     struct mapping part = {.site = 99};
     int added = 77;
-    assert_int_equal(mappings_cut(&mappings, BASE, BASE + PAGE, &part, &added), 0);
+    assert_int_equal(mappings_cut(&mappings, BASE, BASE + PAGE, UINT64_MAX, &part, &added), 0);
     mappings_insert(&mappings, (struct mapping){.start = BASE, .end = BASE + PAGE});
-    assert_int_equal(mappings_cut(&mappings, BASE + PAGE, BASE + 2 * PAGE, &part, &added), 0);
-    assert_int_equal(mappings_cut(&mappings, BASE - PAGE, BASE, &part, &added), 0);
+    assert_int_equal(
+        mappings_cut(&mappings, BASE + PAGE, BASE + 2 * PAGE, UINT64_MAX, &part, &added), 0);
+    assert_int_equal(mappings_cut(&mappings, BASE - PAGE, BASE, UINT64_MAX, &part, &added), 0);
     assert_int_equal(part.site, 99);
     assert_int_equal(added, 77);
     assert_int_equal(mappings.count, 1);
+}
+
+/* An unmapping that is booked late leaves alone what was mapped in its place since. */
+static void test_entries_later_than_the_serial_are_not_cut(void **state) {
+    struct mappings mappings = {0};
+    struct mapping part;
+    int added;
+    for (uint32_t i = 0; i < 3; i++)
+        mappings_insert(&mappings, (struct mapping){.start = BASE + 2 * i * PAGE,
+                                                    .end = BASE + (2 * i + 2) * PAGE,
+                                                    .site = i});
+    uint64_t serial = mappings.serial;
+    assert_int_equal(
+        mappings_cut(&mappings, BASE + 2 * PAGE, BASE + 4 * PAGE, serial, &part, &added), 1);
+    mappings_insert(
+        &mappings,
+        (struct mapping){.start = BASE + 2 * PAGE, .end = BASE + 4 * PAGE, .site = 9});
+    assert_int_equal(
+        mappings_cut(&mappings, BASE + 2 * PAGE, BASE + 4 * PAGE, serial, &part, &added), 0);
+    /* Past the later one, to the earlier behind it. */
+    assert_int_equal(
+        mappings_cut(&mappings, BASE + 3 * PAGE, BASE + 5 * PAGE, serial, &part, &added), 1);
+    assert_int_equal(part.site, 2);
+    assert_int_equal(part.end - part.start, PAGE);
+    assert_int_equal(mappings_find(&mappings, BASE + 3 * PAGE, BASE + 4 * PAGE)->site, 9);
+    assert_null(mappings_find(&mappings, BASE + 4 * PAGE, BASE + 5 * PAGE));
 }
 
 static void test_refused_memory_changes_nothing(void **state) {
@@ -134,7 +162,8 @@ static void test_refused_memory_changes_nothing(void **state) {
             0);
     int insert = mappings_insert(
         &mappings, (struct mapping){.start = BASE - PAGE, .end = BASE, .site = 5});
-    int middle = mappings_cut(&mappings, BASE + PAGE, BASE + 2 * PAGE, &part, &added);
+    int middle =
+        mappings_cut(&mappings, BASE + PAGE, BASE + 2 * PAGE, UINT64_MAX, &part, &added);
     sysmem_refuse_after(SYSMEM_NEVER);
     assert_int_equal(insert, -ENOMEM);
     assert_int_equal(middle, -ENOMEM);
@@ -147,6 +176,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_maps_and_unmaps_agree_with_a_bitmap_of_pages),
         cmocka_unit_test(test_nothing_is_cut_where_nothing_overlaps),
+        cmocka_unit_test(test_entries_later_than_the_serial_are_not_cut),
         cmocka_unit_test(test_refused_memory_changes_nothing),
     };
     return cmocka_run_group_tests_name("mappings", tests, NULL, NULL);
