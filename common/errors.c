@@ -18,13 +18,17 @@ void errors_set_program(const char *name) {
     program_name = name;
 }
 
+static void clean(char *text) {
+    for (char *c = text; *c != '\0'; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+}
+
 _printf_(2, 0) static void print_line(const char *place, const char *format,
                                       va_list arguments) {
     char line[2048];
     vsnprintf(line, sizeof(line), format, arguments);
-    for (char *c = line; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
+    clean(line);
     fflush(stdout);
     fprintf(stderr, "%s: %s%s\n", program_name, place, line);
 }
@@ -42,6 +46,7 @@ void complain_at(const char *file, uint64_t lineno, const char *format, ...) {
         snprintf(place, sizeof(place), "%s:%" PRIu64 ": ", file, lineno);
     else
         snprintf(place, sizeof(place), "%s: ", file);
+    clean(place);
 
     va_list arguments;
     va_start(arguments, format);
