@@ -17,6 +17,7 @@ static const char help[] =
     "Marks: + worse, - better, ~ the same to the byte. Of several instances of a region the\n"
     "worst counts, of several repeats the median.\n"
     "\n"
+    "  --name NAME   only this benchmark, with all its parameters\n"
     "  --all         compare `process`, too, where regions are marked\n"
     "  --sites N     call sites to list for each benchmark (10)\n"
     "  --json        for scripts: exact numbers, every field, whole stacks\n"
@@ -30,15 +31,16 @@ static const char help[] =
 
 struct options {
     struct command_output output;
-    bool with_process;
+    struct comparison_settings settings;
     size_t sites_max;
 };
 
 static int parse(int count, char **arguments, struct options *options) {
-    enum { ALL = COMMAND_OWN, SITES };
+    enum { ALL = COMMAND_OWN, NAME, SITES };
     static const struct option table[] = {
         COMMAND_OUTPUT_OPTIONS,
         {"all", no_argument, NULL, ALL},
+        {"name", required_argument, NULL, NAME},
         {"sites", required_argument, NULL, SITES},
         {0},
     };
@@ -47,7 +49,10 @@ static int parse(int count, char **arguments, struct options *options) {
     while (status < 0 && (option = getopt_long(count, arguments, ":h", table, NULL)) != -1) {
         switch (option) {
         case ALL:
-            options->with_process = true;
+            options->settings.with_process = true;
+            break;
+        case NAME:
+            options->settings.name = optarg;
             break;
         case SITES:
             if (!command_count_parse(&cmd_diff, "--sites", optarg, 1000000,
@@ -69,8 +74,8 @@ static int diff(const struct options *options, char **stores) {
     struct fault fault = {0};
     struct comparison comparison;
     const char *path;
-    if (comparison_load(stores[0], stores[1], options->with_process, &comparison, &path,
-                        &fault) < 0)
+    if (comparison_load(stores[0], stores[1], &options->settings, &comparison, &path, &fault) <
+        0)
         return command_fault(path, &fault);
     struct term term = term_open(stdout, options->output.color, options->output.exact_bytes);
     int r = options->output.json

@@ -17,12 +17,13 @@ static const char help[] =
     "Did memory grow? Compares like votreport diff. A benchmark fails when its peak added "
     "grew\n"
     "beyond the ratio AND by more than the floor: small numbers may double, large ones may\n"
-    "grow a little, real growth does neither.\n"
+    "grow a little; real growth breaks both limits.\n"
     "\n"
     "  --max-ratio R       the ratio NEW/BASE that is still good (1.05)\n"
     "  --max-added SIZE    the growth that is still good, whatever the ratio (64KiB)\n"
     "  --allow-incomplete  also judge runs that were killed, failed or missed something\n"
     "  --allow-missing     benchmarks of BASE that NEW does not have are no matter\n"
+    "  --name NAME         only this benchmark, with all its parameters\n"
     "  --all               judge `process`, too, where regions are marked\n"
     "  --json              for scripts: exact numbers, every field\n"
     "  --bytes             exact bytes instead of KiB, MiB ...\n"
@@ -38,7 +39,7 @@ static const char help[] =
 struct options {
     struct command_output output;
     struct gate_limits limits;
-    bool with_process;
+    struct comparison_settings settings;
 };
 
 static int parse_ratio(const char *text, double *ret_ratio) {
@@ -57,13 +58,14 @@ static int parse_added(const char *text, int64_t *ret_bytes) {
 }
 
 static int parse(int count, char **arguments, struct options *options) {
-    enum { RATIO = COMMAND_OWN, ADDED, INCOMPLETE, MISSING, ALL };
+    enum { RATIO = COMMAND_OWN, ADDED, INCOMPLETE, MISSING, NAME, ALL };
     static const struct option table[] = {
         COMMAND_OUTPUT_OPTIONS,
         {"max-ratio", required_argument, NULL, RATIO},
         {"max-added", required_argument, NULL, ADDED},
         {"allow-incomplete", no_argument, NULL, INCOMPLETE},
         {"allow-missing", no_argument, NULL, MISSING},
+        {"name", required_argument, NULL, NAME},
         {"all", no_argument, NULL, ALL},
         {0},
     };
@@ -84,7 +86,10 @@ static int parse(int count, char **arguments, struct options *options) {
             options->limits.allow_missing = true;
             break;
         case ALL:
-            options->with_process = true;
+            options->settings.with_process = true;
+            break;
+        case NAME:
+            options->settings.name = optarg;
             break;
         default:
             status = command_common_option(&cmd_gate, option, arguments, &options->output);
@@ -127,7 +132,7 @@ static int run(int count, char **arguments) {
     int status = parse(count, arguments, &options);
     if (status >= 0)
         return status;
-    if (comparison_load(arguments[optind], arguments[optind + 1], options.with_process,
+    if (comparison_load(arguments[optind], arguments[optind + 1], &options.settings,
                         &comparison, &path, &fault) < 0)
         return command_fault(path, &fault);
     status = judge(&options, &comparison.diff);

@@ -3,6 +3,7 @@
 #include "command.h"
 
 #include "render.h"
+#include "selection.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ static const char help[] =
     "the innermost function that is the program's own; behind `<` stand its callers.\n"
     "\n"
     "  --run ID       this run (see votreport list); otherwise the newest\n"
+    "  --name NAME    the newest run of this benchmark\n"
     "  --region NAME  all instances of this region, and the call sites of the worst one;\n"
     "                 otherwise the worst instance of every region\n"
     "  --sites N      call sites to list; otherwise up to 15 that hold a thousandth or more.\n"
@@ -31,14 +33,16 @@ static const char help[] =
 struct options {
     struct command_output output;
     struct render_show show;
-    size_t run; /* 0: the newest */
+    size_t run;       /* 0: the newest */
+    const char *name; /* of this benchmark; NULL: of all */
 };
 
 static int parse(int count, char **arguments, struct options *options) {
-    enum { RUN = COMMAND_OWN, REGION, SITES };
+    enum { RUN = COMMAND_OWN, NAME, REGION, SITES };
     static const struct option table[] = {
         COMMAND_OUTPUT_OPTIONS,
         {"run", required_argument, NULL, RUN},
+        {"name", required_argument, NULL, NAME},
         {"region", required_argument, NULL, REGION},
         {"sites", required_argument, NULL, SITES},
         {0},
@@ -50,6 +54,9 @@ static int parse(int count, char **arguments, struct options *options) {
         switch (option) {
         case RUN:
             good = command_count_parse(&cmd_show, "--run", optarg, INT64_MAX, &options->run);
+            break;
+        case NAME:
+            options->name = optarg;
             break;
         case REGION:
             options->show.region = optarg;
@@ -71,19 +78,6 @@ static int parse(int count, char **arguments, struct options *options) {
     return -1;
 }
 
-static int newest_run(struct store *store, int64_t *ret_id, struct fault *fault) {
-    struct arena arena = {0};
-    struct store_entry *entries;
-    size_t count;
-    int r = store_list(store, &arena, &entries, &count, fault);
-    if (r == 0 && count == 0)
-        r = fault_set(fault, -ENODATA, "the store holds no runs");
-    if (r == 0)
-        *ret_id = entries[count - 1].run.id;
-    arena_finish(&arena);
-    return r;
-}
-
 static int load(const char *path, const struct options *options, struct run *ret_run,
                 struct fault *fault) {
     struct store *store;
@@ -92,7 +86,7 @@ static int load(const char *path, const struct options *options, struct run *ret
     if (r < 0)
         return r;
     if (id == 0)
-        r = newest_run(store, &id, fault);
+        r = selection_find_newest(store, options->name, &id, fault);
     if (r == 0)
         r = store_load(store, id, ret_run, fault);
     store_close(store);

@@ -4,29 +4,31 @@
 
 #include <errno.h>
 
-static int side_load(const char *path, struct selection *ret_selection, struct fault *fault) {
+static int side_load(const char *path, const char *name, struct selection *ret_selection,
+                     struct fault *fault) {
     struct store *store;
     int r = store_open(path, STORE_READ, &store, fault);
     if (r < 0)
         return r;
-    r = selection_load_newest(store, ret_selection, fault);
+    r = selection_load_newest(store, name, ret_selection, fault);
     store_close(store);
     return r;
 }
 
-int comparison_load(const char *before, const char *after, bool with_process,
+int comparison_load(const char *before, const char *after,
+                    const struct comparison_settings *settings,
                     struct comparison *ret_comparison, const char **ret_path,
                     struct fault *fault) {
     struct comparison comparison = {0};
     *ret_path = before;
-    int r = side_load(before, &comparison.before, fault);
+    int r = side_load(before, settings->name, &comparison.before, fault);
     if (r == 0) {
         *ret_path = after;
-        r = side_load(after, &comparison.after, fault);
+        r = side_load(after, settings->name, &comparison.after, fault);
     }
     if (r == 0) {
         r = diff_compare(comparison.before.runs, comparison.before.count, comparison.after.runs,
-                         comparison.after.count, with_process, &comparison.diff);
+                         comparison.after.count, settings->with_process, &comparison.diff);
         if (r < 0)
             fault_set(fault, r, "out of memory");
     }

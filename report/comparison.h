@@ -12,11 +12,17 @@ struct comparison {
     struct diff diff;
 };
 
+struct comparison_settings {
+    const char *name;  /* only this benchmark; NULL: all */
+    bool with_process; /* "process", too, where regions are marked */
+};
+
 /*
  * Compare the newest runs of the stores at @before and @after. Returns 0; a negative errno,
  * then @ret_path is the store that failed and @fault says why. End with comparison_finish().
  */
-int comparison_load(const char *before, const char *after, bool with_process,
+int comparison_load(const char *before, const char *after,
+                    const struct comparison_settings *settings,
                     struct comparison *ret_comparison, const char **ret_path,
                     struct fault *fault) _must_check_ _nonnull_;
 

@@ -24,7 +24,9 @@ struct work {
     uint64_t bytes;
 };
 
-static uint32_t stack_of(struct trace_builder *b, const char *functions[BUILDER_NODES],
+#define FUNCTION_BYTES 32
+
+static uint32_t stack_of(struct trace_builder *b, char functions[BUILDER_NODES][FUNCTION_BYTES],
                          const char *stack) {
     uint32_t node = 0;
     for (const char *at = stack; *at != '\0';) {
@@ -32,7 +34,9 @@ static uint32_t stack_of(struct trace_builder *b, const char *functions[BUILDER_
         bool in_library = strncmp(at, "lib:", 4) == 0;
         uint64_t address = (in_library ? 0x90000u : 0x10000u) + 16u * b->header.node_count;
         node = trace_builder_node(b, node, address);
-        functions[node] = in_library ? strdup("") : strndup(at, length);
+        assert_true(length < FUNCTION_BYTES);
+        if (!in_library)
+            memcpy(functions[node], at, length);
         at += length + (at[length] == '/');
     }
     return node;
@@ -44,7 +48,7 @@ static void make_run(struct run *ret_run, const char *name, const char *format,
     struct fault fault = {0};
     struct trace *trace;
     size_t size;
-    const char *functions[BUILDER_NODES] = {0};
+    char functions[BUILDER_NODES][FUNCTION_BYTES] = {0};
     trace_builder_init(&b);
     trace_builder_module(&b, "/opt/victim", 0x10000, 0x20000, 0);
     trace_builder_module(&b, "/usr/lib/x86_64-linux-gnu/libxml2.so.2", 0x90000, 0xa0000, 0);
@@ -71,7 +75,6 @@ static void make_run(struct run *ret_run, const char *name, const char *format,
         frame->function = arena_text(&profile->arena, functions[i], strlen(functions[i]));
         frame->file = functions[i][0] != '\0' ? "/src/reader.c" : "";
         frame->lineno = (uint32_t)i;
-        free((char *)functions[i]);
     }
     struct run_param param = {"format", format};
     assert_int_equal(run_describe(ret_run, name, &param, 1), 0);

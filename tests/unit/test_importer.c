@@ -131,9 +131,10 @@ static int import(const char *trace, const char *db, struct fault *fault) {
 }
 
 static int compare(const struct place *place, FILE *stream, struct fault *fault) {
+    struct comparison_settings settings = {.with_process = true};
     struct comparison comparison;
     const char *path;
-    int r = comparison_load(place->before, place->after, true, &comparison, &path, fault);
+    int r = comparison_load(place->before, place->after, &settings, &comparison, &path, fault);
     if (r < 0)
         return r;
     struct term term = term_open(stream, TERM_NEVER, true);

@@ -371,7 +371,9 @@ static void test_selection_takes_the_newest_set_of_each_benchmark(void **state) 
     for (size_t i = 0; i < 4; i++)
         add(place->db, &runs[i]);
     assert_int_equal(store_open(place->db, STORE_READ, &store, &fault), 0);
-    assert_int_equal(selection_load_newest(store, &selection, &fault), 0);
+    assert_int_equal(selection_load_newest(store, "nope", &selection, &fault), -ENODATA);
+    assert_string_equal(fault.text, "there is no run of a benchmark named 'nope'");
+    assert_int_equal(selection_load_newest(store, NULL, &selection, &fault), 0);
     assert_int_equal(selection.count, 3);
     assert_int_equal(selection.runs[0].id, 4);
     assert_int_equal(selection.runs[1].id, 3);

@@ -109,23 +109,23 @@ uint32_t trace_builder_begin(struct trace_builder *builder, const char *name) {
     return id;
 }
 
-void trace_builder_end(struct trace_builder *builder, uint32_t id) {
-    struct trace_region *region = &builder->regions[id];
+void trace_builder_end(struct trace_builder *builder, uint32_t region) {
+    struct trace_region *record = &builder->regions[region];
     for (uint32_t site = 0; site < builder->header.site_count; site++) {
-        struct trace_row *row = &builder->rows[id][site];
+        struct trace_row *row = &builder->rows[region][site];
         struct trace_pair live = pair_live(&builder->rows[0][site]);
         if (row->epoch == 0 && live.blocks > 0) {
             row->start = row->peak = live;
             row->epoch = 1;
         }
-        struct trace_totals *totals = &region->space[builder->sites[site].space];
+        struct trace_totals *totals = &record->space[builder->sites[site].space];
         totals->allocated.blocks += row->allocated.blocks;
         totals->allocated.bytes += row->allocated.bytes;
         totals->freed.blocks += row->freed.blocks;
         totals->freed.bytes += row->freed.bytes;
     }
-    region->end_elapsed_ns = region->begin_elapsed_ns + 500;
-    region->open = 0;
+    record->end_elapsed_ns = record->begin_elapsed_ns + 500;
+    record->open = 0;
 }
 
 static bool book(struct trace_builder *builder, uint32_t id, uint32_t site, bool allocate,

@@ -227,6 +227,11 @@ status 'a wrong size' 2 "$votreport" gate a.db b.db --max-added lots
 status 'a parameter without value' 2 "$votreport" run --db n.db --param x -- "$victim"
 status 'a run that is not there' 2 "$votreport" show --run 99 a.db
 line 'is said' 'votreport: a.db: there is no run 99'
+status 'a benchmark that is not there' 2 "$votreport" diff --name nope a.db b.db
+line 'is said' "votreport: a.db: there is no run of a benchmark named 'nope'"
+status 'a benchmark by its name' 0 "$votreport" show --name votable.parse a.db
+status 'a hostile file name' 2 "$votreport" list "$(printf 'x\033[31m')"
+line 'does not reach the terminal' 'votreport: x?[31m: there is no such store'
 status 'a region that is not there' 2 "$votreport" show --region nope a.db
 status 'help is no mistake' 0 "$votreport" gate --help
 status 'version is no mistake' 0 "$votreport" --version
