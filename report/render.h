@@ -27,6 +27,9 @@ char *render_row_name(const struct diff_row *row) _must_check_ _nonnull_;
 /* "main (driver/main.c:20)", a frame in words; the caller frees it. */
 char *render_frame(const struct profile *profile, uint32_t node) _must_check_ _nonnull_;
 
+/* Why @site, whose node is 0, has no call stack. Constant text. */
+const char *render_no_stack(const struct callsite *site) _nonnull_;
+
 /* The callers of @site on one line that is no wider than @width, "" when there are none. */
 char *render_callers(const struct callsite *site, size_t width) _must_check_ _nonnull_;
 

@@ -108,12 +108,9 @@ static void site_cells(struct table *table, const struct term *term,
     change_cells(table, term, grew ? TERM_RED : TERM_GREEN, site->before_bytes,
                  site->after_bytes);
     char *frame = at->node != 0 ? render_frame(at->profile, at->node) : NULL;
-    table_cell(table, TERM_BOLD, "%s%s", mark,
-               frame                          ? frame
-               : at->flags & TRACE_SITE_OTHER ? "(other: the table of stacks was full)"
-                                              : "(no call stack taken)");
+    table_cell(table, TERM_BOLD, "%s%s", mark, frame ? frame : render_no_stack(at));
     free(frame);
-    char *callers = at->node != 0 ? render_callers(at, term->width - 44) : NULL;
+    char *callers = at->node != 0 ? render_callers(at, term->width - 40) : NULL;
     if (callers && callers[0] != '\0') {
         for (size_t i = 0; i < 3; i++)
             table_cell(table, TERM_PLAIN, "%s", "");

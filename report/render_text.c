@@ -250,12 +250,10 @@ static void site_cells(struct table *table, const struct term *term,
     if (frame)
         table_cell(table, TERM_BOLD, "%s", frame);
     else
-        table_cell(table, TERM_DIM, "%s",
-                   site->flags & TRACE_SITE_OTHER ? "(other: the table of stacks was full)"
-                                                  : "(no call stack taken)");
+        table_cell(table, TERM_DIM, "%s", render_no_stack(site));
     free(frame);
 
-    char *callers = site->node != 0 ? render_callers(site, term->width - 36) : NULL;
+    char *callers = site->node != 0 ? render_callers(site, term->width - 32) : NULL;
     if (!callers || callers[0] == '\0') {
         free(callers);
         return;

@@ -87,6 +87,14 @@ char *render_frame(const struct profile *profile, uint32_t node) {
     return text_finish(stream, &text);
 }
 
+const char *render_no_stack(const struct callsite *site) {
+    if (site->flags & TRACE_SITE_OTHER)
+        return "(other: the table of stacks was full)";
+    if (site->profile->stacks == TRACE_STACKS_REGION)
+        return "(allocated outside marked regions: no call stack)";
+    return "(no call stack taken)";
+}
+
 /* A library of the system goes by its name: "libxml2.so.2", or "xmlBufResize (libxml2.so.2)".
  */
 static void write_system_frame(FILE *stream, const struct profile *profile, uint32_t node,
