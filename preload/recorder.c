@@ -664,16 +664,14 @@ void recorder_fork_child(void) {
 
 /* Exit */
 
-static void print_summary(void) {
-    char line[PATH_MAX + 256];
-    struct votrace_region_totals totals;
-    if (recorder_region_query("process", &totals) < 0)
-        return;
+/* Once, and perhaps on the small stack of a signal handler. */
+static void print_summary(const struct votrace_region_totals *totals) {
+    static char line[PATH_MAX + 256];
     int length =
         snprintf(line, sizeof(line),
                  "votrace: heap peak %" PRIi64 " bytes, %" PRIu64 " allocations, %" PRIi64
                  " bytes not freed; %s%s\n",
-                 totals.live_peak_bytes, totals.allocations, totals.live_bytes,
+                 totals->live_peak_bytes, totals->allocations, totals->live_bytes,
                  recorder.file.spilling ? "could not write all of " : "", recorder.file.path);
     if (length > 0 && (size_t)length < sizeof(line))
         syscall(SYS_write, STDERR_FILENO, line, length);
@@ -684,16 +682,21 @@ void recorder_exiting(void) {
         recorder.file.header->pid != (uint32_t)syscall(SYS_getpid))
         return;
     int saved_errno = errno;
+    struct votrace_region_totals totals = {0};
     note_modules();
     bool taken = enter();
     bool first = recorder.file.header->state != TRACE_EXITED;
     recorder.file.header->end_elapsed_ns = clock_ns(CLOCK_MONOTONIC) - recorder.start_ns;
     recorder.file.header->state = TRACE_EXITED;
-    if (first)
+    ledger_query(&recorder.ledger, "process", &totals);
+    if (first && recorder.file.spilling) {
         tracefile_finish(&recorder.file);
+        /* What was copied to the file does not follow later events: there may be none. */
+        __atomic_store_n(&recorder_gate->recording, 0, __ATOMIC_RELAXED);
+    }
     leave(taken);
     if (first && isatty(STDERR_FILENO))
-        print_summary();
+        print_summary(&totals);
     errno = saved_errno;
 }
 

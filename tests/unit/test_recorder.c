@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -475,6 +476,32 @@ static void test_late_frees_after_exit_still_count(void **state) {
     assert_int_equal(query("process").live_bytes, 0);
 }
 
+/* What could only be written at the exit is a copy: the rows in the file do not change later.
+ */
+static void
+test_nothing_moves_in_the_file_after_what_was_refused_was_copied_to_it(void **state) {
+    struct rlimit limit = {.rlim_cur = 600000, .rlim_max = RLIM_INFINITY};
+    struct trace_check check;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    for (uintptr_t i = 0; i < 20000; i++) {
+        uintptr_t frames[3] = {0x1000 + i, 2, 1};
+        backtrace_fake_set(frames, 3, true);
+        recorder_allocated(0x100000 + i * 16, i, frame);
+    }
+    backtrace_fake_set(NULL, 0, true);
+    limit.rlim_cur = RLIM_INFINITY;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_true(completeness()->file_refused > 0);
+    recorder_exiting();
+    for (uintptr_t i = 0; i < 20000; i++)
+        if (recorder_active())
+            recorder_freed(0x100000 + i * 16);
+    trace_scratch_check(scratch.path, &check);
+    assert_false(check.cut);
+    assert_int_equal(trace_check_sum(&check, 0, TRACE_HEAP).allocations, 20000);
+    trace_scratch_check_finish(&check);
+}
+
 static void test_nothing_answers_before_the_start(void **state) {
     struct votrace_region_totals totals;
     struct recorder_taken taken;
@@ -545,6 +572,7 @@ int main(void) {
         NONE(test_a_forked_child_records_nothing_and_the_parent_counts_it),
         NONE(test_a_child_without_fork_handlers_records_nothing_either),
         NONE(test_late_frees_after_exit_still_count),
+        ALL(test_nothing_moves_in_the_file_after_what_was_refused_was_copied_to_it),
     };
     return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
 }
