@@ -35,7 +35,7 @@ static struct block random_block(struct random *random) {
 }
 
 static void insert(struct blocks *blocks, struct model *entry, struct random *random) {
-    struct block old;
+    struct block old = {0};
     bool stale;
     entry->block = random_block(random);
     assert_int_equal(blocks_insert(blocks, entry->address, entry->block.size_bytes,
@@ -136,7 +136,7 @@ static void test_a_large_stride_does_not_make_one_chain(void **state) {
 
 static void test_addresses_and_sizes_beyond_the_limits_are_refused(void **state) {
     static struct blocks blocks;
-    struct block old;
+    struct block old = {0};
     bool stale;
     assert_int_equal(blocks_init(&blocks), 0);
     assert_int_equal(
@@ -155,7 +155,7 @@ static void test_addresses_and_sizes_beyond_the_limits_are_refused(void **state)
 
 static void test_a_stale_entry_is_returned_when_its_address_comes_again(void **state) {
     static struct blocks blocks;
-    struct block old;
+    struct block old = {0};
     bool stale;
     assert_int_equal(blocks_init(&blocks), 0);
     assert_int_equal(blocks_insert(&blocks, 0x10000, 100, 7, 1, &old, &stale), 0);
@@ -172,7 +172,7 @@ static void test_a_stale_entry_is_returned_when_its_address_comes_again(void **s
 static void test_stale_entries_keep_the_sum_whole(void **state) {
     static struct blocks blocks;
     struct random random = {6};
-    struct block old;
+    struct block old = {0};
     bool stale;
     uint64_t in_bytes = 0;
     uint64_t out_bytes = 0;
@@ -200,7 +200,7 @@ static void test_stale_entries_keep_the_sum_whole(void **state) {
 
 static void test_when_memory_is_refused_the_block_is_not_in_the_table(void **state) {
     static struct blocks blocks;
-    struct block old;
+    struct block old = {0};
     bool stale;
     uint64_t in_bytes = 0;
     uint64_t lost_bytes = 0;
