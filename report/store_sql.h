@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store_sql.h: what store.c, store_write.c and store_read.c share; nobody else includes it. */
+/* store_sql.h: what the store_*.c share; nobody else includes it. */
 #pragma once
 
 #include "store.h"
