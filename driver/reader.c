@@ -7,7 +7,9 @@
  *
  * Safe: entities are never expanded and their declarations refused, nothing is fetched, no DTD
  * loaded. XML_PARSE_HUGE is on, because a STREAM in a CDATA section or a tree node may well
- * exceed 10 MB; the guard against entity bombs that it takes away is not needed then.
+ * exceed 10 MB; the guard against entity bombs that it takes away is not needed then, and the
+ * limit for tags and comments is kept here: libxml2 looks for their end from the start again
+ * with every piece.
  */
 #include "builder.h"
 #include "input.h"
@@ -20,8 +22,13 @@
 #include <libxml/xmlerror.h>
 #include <string.h>
 
-#define PIECE_BYTES     32768
-#define NAMESPACE_START "http://www.ivoa.net/xml/VOTable/"
+/* Fuzzers read in small pieces, to meet their edges. */
+#ifndef READER_PIECE_BYTES
+#define READER_PIECE_BYTES 32768
+#endif
+
+#define WAITING_BYTES_MAX 10000000
+#define NAMESPACE_START   "http://www.ivoa.net/xml/VOTable/"
 
 /* libxml2 2.12 made what the error callback gets const. */
 #if LIBXML_VERSION >= 21200
@@ -36,7 +43,8 @@ struct reader {
     xmlParserCtxtPtr context;
     const xmlChar *root_namespace; /* NULL: none */
     bool seen_root;
-    bool at_end; /* the whole file was handed over */
+    bool at_end;   /* the whole file was handed over */
+    bool after_cr; /* the last byte of the CDATA section so far */
 };
 
 static struct reader *reader_of(void *context) {
@@ -65,6 +73,7 @@ static void on_start(void *context, const xmlChar *local_name, const xmlChar *pr
                      int attribute_count, int defaulted_count, const xmlChar **attributes) {
     struct reader *reader = reader_of(context);
     struct attributes ours = {0};
+    reader->after_cr = false;
     if (reader->problem->code != 0)
         return;
     /* Five pointers each: local name, prefix, namespace, value, end of the value. */
@@ -88,14 +97,46 @@ static void on_start(void *context, const xmlChar *local_name, const xmlChar *pr
 static void on_end(void *context, const xmlChar *local_name, const xmlChar *prefix,
                    const xmlChar *uri) {
     struct reader *reader = reader_of(context);
+    reader->after_cr = false;
     if (reader->problem->code == 0)
         builder_end(&reader->builder);
 }
 
 static void on_text(void *context, const xmlChar *text, int length) {
     struct reader *reader = reader_of(context);
+    reader->after_cr = false;
     if (reader->problem->code == 0 && builder_wants_text(&reader->builder))
         builder_text(&reader->builder, (const char *)text, (size_t)length);
+}
+
+/*
+ * Line ends of a CDATA section, which libxml2 leaves as they are when it is fed in pieces: they
+ * become newlines (XML 1.0, 2.11), a CR and LF one, also when they come apart.
+ */
+static int take_cdata(struct reader *reader, const char *text, size_t length) {
+    const char *end = text + length;
+    int r = 0;
+    if (reader->after_cr && length > 0 && *text == '\n')
+        text++;
+    reader->after_cr = length > 0 && end[-1] == '\r';
+    while (r == 0 && text < end) {
+        const char *cr = memchr(text, '\r', (size_t)(end - text));
+        r = builder_text(&reader->builder, text, (size_t)((cr != NULL ? cr : end) - text));
+        if (cr == NULL)
+            break;
+        if (r == 0)
+            r = builder_text(&reader->builder, "\n", 1);
+        text = cr + 1;
+        if (text < end && *text == '\n')
+            text++;
+    }
+    return r;
+}
+
+static void on_cdata(void *context, const xmlChar *text, int length) {
+    struct reader *reader = reader_of(context);
+    if (reader->problem->code == 0 && builder_wants_text(&reader->builder))
+        take_cdata(reader, (const char *)text, (size_t)length);
 }
 
 /* The one place to stop at once: what is declared could be expanded in the next line. */
@@ -173,18 +214,40 @@ static void on_stray_error(void *data, ERROR_POINTER error) {
 _printf_(2, 3) static void on_words(void *data, const char *format, ...) {
 }
 
+/*
+ * libxml2 waits for the end of a CDATA section and looks for it from the start again with every
+ * piece. So a section that goes on is ended at the end of the piece and begun again, which
+ * changes neither text nor lines; not inside a character, a line end or what may become "]]>".
+ */
+static void split_cdata(struct reader *reader, char last_byte) {
+    static const char border[] = "]]><![CDATA[";
+    const xmlParserCtxt *context = reader->context;
+    bool splits = context->instate == XML_PARSER_CDATA_SECTION && context->input != NULL &&
+                  context->input->buf != NULL && context->input->buf->encoder == NULL;
+    bool inside = last_byte == ']' || last_byte == '\r' || (last_byte & 0x80) != 0;
+    if (splits && !inside)
+        xmlParseChunk(reader->context, border, sizeof(border) - 1, 0);
+}
+
 static int push(struct reader *reader, const char *piece, size_t bytes, bool last) {
     int error = xmlParseChunk(reader->context, piece, (int)bytes, last);
-    /* The one error that libxml2 returns but neither reports nor remembers. */
-    if (error == XML_ERR_INVALID_ENCODING)
+    /* What libxml2 returns but neither reports nor remembers: bytes that could not be
+     * converted, or that it stopped because of them. */
+    if (error == XML_ERR_INVALID_ENCODING || error < 0)
         complain_encoding(reader, parser_lineno(reader));
+    if (reader->problem->code == 0 && !last)
+        split_cdata(reader, piece[bytes - 1]);
+    const xmlParserInput *input = reader->context->input;
+    if (input != NULL && input->end - input->cur > WAITING_BYTES_MAX)
+        problem_set(reader->problem, -EBADMSG, parser_lineno(reader),
+                    "a tag, comment or CDATA section goes on for more than 10 MB, shorten it");
     return reader->problem->code;
 }
 
 /* Hand the file over, piece by piece. */
 static int feed(struct reader *reader, struct input *input, uint64_t *ret_file_bytes) {
     struct problem *problem = reader->problem;
-    char piece[PIECE_BYTES];
+    char piece[READER_PIECE_BYTES];
     uint64_t file_bytes = 0;
 
     for (;;) {
@@ -237,13 +300,17 @@ static int begin_node(struct reader *reader, const xmlNode *node) {
 }
 
 static int visit_node(struct reader *reader, const xmlNode *node) {
+    bool cdata = node->type == XML_CDATA_SECTION_NODE;
+    const char *content = (const char *)node->content;
+    if (!cdata)
+        reader->after_cr = false;
     if (node->type == XML_ELEMENT_NODE)
         return begin_node(reader, node);
-    bool text = node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE;
-    if (!text || node->content == NULL || !builder_wants_text(&reader->builder))
+    if (!(cdata || node->type == XML_TEXT_NODE) || content == NULL ||
+        !builder_wants_text(&reader->builder))
         return 0;
-    const char *content = (const char *)node->content;
-    return builder_text(&reader->builder, content, strlen(content));
+    return cdata ? take_cdata(reader, content, strlen(content))
+                 : builder_text(&reader->builder, content, strlen(content));
 }
 
 /* In document order, without recursion: how deep a document nests is its author's choice. */
@@ -283,7 +350,7 @@ static void set_handlers(xmlSAXHandler *handlers, enum strategy strategy) {
         handlers->characters = on_text;
         /* The same function for both keeps libxml2 from asking which one it is. */
         handlers->ignorableWhitespace = on_text;
-        handlers->cdataBlock = on_text;
+        handlers->cdataBlock = on_cdata;
     }
     handlers->entityDecl = on_entity_declaration;
     handlers->serror = on_error;
@@ -304,7 +371,8 @@ static int parse(struct reader *reader, struct input *input, enum strategy strat
     if (r == 0 && strategy == STRATEGY_DOM)
         r = walk(reader, xmlDocGetRootElement(context->myDoc));
     /* Never a part for the whole, whatever libxml2 thinks. */
-    if (r == 0 && (!context->wellFormed || !builder_is_complete(&reader->builder)))
+    if (r == 0 &&
+        (!context->wellFormed || context->nameNr > 0 || !builder_is_complete(&reader->builder)))
         r = problem_set(reader->problem, -EBADMSG, parser_lineno(reader),
                         "is not well-formed XML, correct the file");
     xmlFreeDoc(context->myDoc);

@@ -111,6 +111,40 @@ reads_a_stream_beyond_10_megabytes() {
         variants_agree "$work" large
 }
 
+# Cells of 30 to 70 kB in CDATA, cut by every piece at another place of what must not be cut.
+make_cells() {
+    awk -v cdata="$1" 'BEGIN {
+        print "<VOTABLE><RESOURCE><TABLE><FIELD name=\"s\" datatype=\"char\" arraysize=\"*\"/>"
+        print "<DATA><TABLEDATA>"
+        open = cdata ? "<![CDATA[" : ""
+        close_ = cdata ? "]]>" : ""
+        amp = cdata ? "&" : "&amp;"
+        gt = cdata ? "]>" : "]&gt;"
+        for (row = 0; row < 60; row++) {
+            text = ""
+            for (i = 0; i < 3000 + 71 * row; i++)
+                text = text "]]" amp "\303\251" gt "\342\202\254]\r\n"
+            print "<TR><TD>" open text close_ "</TD></TR>"
+        }
+        print "</TABLEDATA></DATA></TABLE></RESOURCE></VOTABLE>"
+    }' >"$work/cut.$1.vot"
+}
+
+reads_cdata_of_many_pieces() {
+    make_cells 0 && make_cells 1 &&
+        all_strategies_agree "$work/cut.1.vot" && variants_agree "$work" cut
+}
+
+refuses_endless_attributes() {
+    {
+        printf '<VOTABLE version="'
+        head -c 30000000 /dev/zero | tr '\000' x
+        printf '"></VOTABLE>'
+    } >"$work/attribute.vot"
+    fails_with "votdriver: $work/attribute.vot:1: a tag, comment or CDATA section goes on for more than 10 MB, shorten it" \
+        "$work/attribute.vot"
+}
+
 refuses_without_a_file() {
     run >"$work/stdout" 2>"$work/stderr"
     same status 2 "$?" || return 1
@@ -138,6 +172,8 @@ check 'gzip makes no difference, whatever the name' gzip_makes_no_difference
 check 'standard input makes no difference' stdin_makes_no_difference
 check 'a gzipped pipe makes no difference' pipes_make_no_difference
 check 'a stream beyond 10 MB is read' reads_a_stream_beyond_10_megabytes
+check 'CDATA of many pieces is read' reads_cdata_of_many_pieces
+check 'an endless attribute is refused' refuses_endless_attributes
 check 'a cut gzip file is refused' refuses_a_cut_gzip
 check 'a damaged gzip file is refused' refuses_a_damaged_gzip
 check 'a missing file is refused' fails_with \
