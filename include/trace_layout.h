@@ -4,19 +4,21 @@
  * and report/ (reads); docs/trace-format.md tells the same as a story. Any change bumps
  * TRACE_VERSION.
  *
- *     0                 4096                                                  used_bytes   file
- * end | trace_header .. | chunk | chunk | chunk | ...                         |  zeros     |
+ *     0                 4096                                          used_bytes   file end
+ *     | trace_header .. | chunk | chunk | chunk | ...                 |  zeros     |
  *
  * Native byte order (the header's byte_order says which), every struct 8-byte aligned, sizes in
- * bytes, times in nanoseconds. A chunk is a trace_chunk header and its payload; its `bytes` is
- * a multiple of 64, and the next chunk starts where it ends. Ids count up from `first`:
+ * bytes, times in nanoseconds. A chunk is a trace_chunk header and its payload; its `bytes` is a
+ * multiple of 64, and the next chunk starts where it ends. Ids count up from `first`:
  *
- *     NODES   payload: trace_node[count]     node ids first .. first+count-1   (capacity; used:
- * header) SITES   payload: trace_site[count]     site ids, likewise REGIONS payload:
- * trace_region[count]   region ids, likewise ROWS    payload: trace_row[count]      the
- * counters of sites first .. first+count-1 in region `owner`; a row never touched is all zero
- *     MODULE  payload: trace_module, then path bytes
- *     TEXT    payload: bytes; `first` says what they are (enum trace_text), `count` how many
+ *     NODES    trace_node[count]     nodes first .. first+count-1; the header's node_count says
+ *                                    how many are in use
+ *     SITES    trace_site[count]     likewise
+ *     REGIONS  trace_region[count]   likewise
+ *     ROWS     trace_row[count]      the counters of sites first .. first+count-1 in region
+ *                                    `owner`; a row never touched is all zero
+ *     MODULE   trace_module, then path bytes
+ *     TEXT     bytes; `first` says what they are (enum trace_text), `count` how many
  *
  * The counters live in a shared mapping and are updated in place, so that whatever kills the
  * process leaves them as they were at that instruction. The stores of one event are ordered so
@@ -29,21 +31,24 @@
  *
  * What a reader derives, for a region R and a site S of R's space:
  *
- *     live(S in the process region) = allocated - freed             (blocks and bytes)
- *     row of S in R is touched    <=> row.epoch != 0
- *     live(S) in R, touched         = start + allocated - freed
- *     live(S) in R, not touched     = start = peak = live(S in the process region); only while
- * R is open: ending a region writes a row for every live site at_peak(S) in R, touched      =
- * row.epoch < R.peak_epoch ? live(S) : row.peak
+ *     live(S in the process region)  = allocated - freed             (blocks and bytes)
+ *     row of S in R is touched     <=> row.epoch != 0
+ *     live(S) in R, touched          = start + allocated - freed
+ *     live(S) in R, not touched      = start = peak = live(S in the process region)
+ *                                      only while R is open: ending R writes a row for every
+ *                                      live site
+ *     at_peak(S) in R, touched       = row.epoch < R.peak.epoch ? live(S) : row.peak
+ *     R's allocated, freed, temporary = sums over its rows while R is open; ending R writes them
+ *     owned_peak of region 0         = its live_peak (it owns whatever it knows)
  *
- * Invariants, for every region and each space, exact whenever header.updating is even:
+ * Invariants, for every region and each space, exact whenever header.updating is 0:
  *
  *     sum of at_peak(S)          == live_peak          sum of live(S) == live
  *     sum of at_peak(S)-start(S) == peak_added         live == start + allocated - freed
  *
- * With header.updating odd the process died inside one event: the rows are then the truth for
- * live and counts (a region's own totals may lag by that event), and the peak is what it was or
- * includes it. Regions with TRACE_REGION_NO_ROWS keep their totals only.
+ * With header.updating 1 the process died inside one event: the rows are then the truth for live
+ * (a region's own live may lag by that event), and the peak is what it was or includes it.
+ * Regions with TRACE_REGION_NO_ROWS keep their totals only.
  */
 #pragma once
 

@@ -41,12 +41,17 @@ static void *arena_take(struct blocks *blocks, size_t bytes) {
     return taken;
 }
 
+/* A segment that was given back holds a pointer to the next. */
+struct free_segment {
+    struct free_segment *next;
+};
+
 static struct blocks_slot *segment_new(struct blocks *blocks) {
-    struct blocks_slot *segment = blocks->free_segments;
+    struct free_segment *segment = blocks->free_segments;
     if (segment == NULL)
-        return arena_take(blocks, BLOCKS_SEGMENT_SLOTS * sizeof(*segment));
-    memcpy(&blocks->free_segments, segment, sizeof(void *));
-    return segment;
+        return arena_take(blocks, BLOCKS_SEGMENT_SLOTS * sizeof(struct blocks_slot));
+    blocks->free_segments = segment->next;
+    return (struct blocks_slot *)(void *)segment;
 }
 
 struct blocks_page *blocks_make_room(struct blocks *blocks, uintptr_t address) {
@@ -73,8 +78,9 @@ struct blocks_page *blocks_make_room(struct blocks *blocks, uintptr_t address) {
 void blocks_page_empty(struct blocks *blocks, struct blocks_page *page) {
     /* One segment stays: a page whose only block comes and goes must not come here for long. */
     while (page->segment_count > 1) {
-        struct blocks_slot *segment = page->segments[--page->segment_count];
-        memcpy(segment, &blocks->free_segments, sizeof(void *));
+        struct free_segment *segment =
+            (struct free_segment *)(void *)page->segments[--page->segment_count];
+        segment->next = blocks->free_segments;
         blocks->free_segments = segment;
     }
     page->fresh = 0;

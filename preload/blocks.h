@@ -23,7 +23,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #define BLOCKS_ADDRESS_BITS 47
 #define BLOCKS_SIZE_BITS    40 /* 1 TiB */
@@ -55,6 +54,8 @@ struct blocks_slot {
     uint32_t birth_part_next; /* birth : 15 | part : 3 | next slot + 1 : 14, 0: none */
 };
 
+struct free_segment;
+
 struct blocks_page {
     uint16_t used;  /* blocks */
     uint16_t fresh; /* slots from here on were never used */
@@ -65,9 +66,9 @@ struct blocks_page {
 };
 
 struct blocks {
-    struct blocks_page ***roots; /* address bits 46..32 -> address bits 31..16 -> page */
-    void *free_segments;         /* given back, chained through their first bytes */
-    unsigned char *arena;        /* memory for pages and segments */
+    struct blocks_page ***roots;        /* address bits 46..32 -> address bits 31..16 -> page */
+    struct free_segment *free_segments; /* given back, for the next page that fills */
+    unsigned char *arena;               /* memory for pages and segments */
     size_t arena_left_bytes;
     size_t arena_bytes; /* of the next arena; 0: the first */
 };

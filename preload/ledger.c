@@ -27,6 +27,15 @@
 #define DIRECTORY_ENTRIES ((BLOCKS_SITE_MAX + 2) / TRACE_ROWS_PER_CHUNK)
 #define DIRECTORY_BYTES   (DIRECTORY_ENTRIES * sizeof(struct trace_row *))
 
+/* What was given up is kept in a list that runs through its own memory. */
+struct given_up {
+    void *next;
+};
+
+static inline struct given_up *next_of(void *memory) {
+    return memory;
+}
+
 /* Rows */
 
 static struct trace_chunk *chunk_of(struct trace_row *rows) {
@@ -38,7 +47,7 @@ static struct trace_row *rows_new(struct ledger *ledger, uint32_t region, uint32
     if (rows == NULL)
         return tracefile_chunk(ledger->file, TRACE_CHUNK_ROWS, first_site, TRACE_ROWS_PER_CHUNK,
                                region, TRACE_ROWS_PER_CHUNK * sizeof(*rows));
-    memcpy(&ledger->free_rows, rows, sizeof(rows));
+    ledger->free_rows = next_of(rows)->next;
     memset(rows, 0, TRACE_ROWS_PER_CHUNK * sizeof(*rows));
     ledger_store_order();
     struct trace_chunk *chunk = chunk_of(rows);
@@ -51,7 +60,7 @@ static struct trace_row *rows_new(struct ledger *ledger, uint32_t region, uint32
 static void rows_free(struct ledger *ledger, struct trace_row *rows) {
     chunk_of(rows)->owner = TRACE_NO_OWNER;
     ledger_store_order();
-    memcpy(rows, &ledger->free_rows, sizeof(rows));
+    next_of(rows)->next = ledger->free_rows;
     ledger->free_rows = rows;
 }
 
@@ -179,13 +188,13 @@ static struct trace_row **directory_new(struct ledger *ledger) {
     struct trace_row **rows = ledger->free_directory;
     if (rows == NULL)
         return sysmem_map(DIRECTORY_BYTES);
-    memcpy(&ledger->free_directory, rows, sizeof(rows));
+    ledger->free_directory = next_of(rows)->next;
     rows[0] = NULL;
     return rows;
 }
 
 static void directory_free(struct ledger *ledger, struct trace_row **rows) {
-    memcpy(rows, &ledger->free_directory, sizeof(rows));
+    next_of(rows)->next = ledger->free_directory;
     ledger->free_directory = rows;
 }
 
@@ -262,8 +271,11 @@ int ledger_init(struct ledger *ledger, struct tracefile *file, const struct stac
     return 0;
 }
 
-/* Write rows for the live sites that the region never touched: later they would be lost. */
-static void complete_rows(struct ledger *ledger, struct ledger_region *region) {
+/*
+ * Write rows for the live sites that the region never touched: later they would be lost. Returns
+ * false when memory is refused.
+ */
+static bool complete_rows(struct ledger *ledger, struct ledger_region *region) {
     uint32_t site_count = ledger->file->header->site_count;
     const struct ledger_region *process = &ledger->open[0];
 
@@ -278,10 +290,8 @@ static void complete_rows(struct ledger *ledger, struct ledger_region *region) {
                 continue;
             if (*rows == NULL)
                 *rows = rows_new(ledger, region->id, first);
-            if (*rows == NULL) {
-                ledger->file->header->completeness.events_lost++;
-                return;
-            }
+            if (*rows == NULL)
+                return false;
             struct trace_row *row = &(*rows)[i];
             if (row->epoch != 0)
                 continue;
@@ -291,6 +301,7 @@ static void complete_rows(struct ledger *ledger, struct ledger_region *region) {
             row->epoch = 1;
         }
     }
+    return true;
 }
 
 /* The counts of @region so far, by space: sums over its rows. */
@@ -379,8 +390,10 @@ int ledger_end(struct ledger *ledger, const char *name, const struct ledger_mome
         return -ENOENT;
     }
     struct ledger_region region = ledger->open[at];
-    complete_rows(ledger, &region);
+    bool complete = complete_rows(ledger, &region);
     write_counts(ledger, &region);
+    if (!complete)
+        region.record->flags |= TRACE_REGION_NO_ROWS;
     region.record->end_elapsed_ns = now->elapsed_ns;
     region.record->end_cpu_ns = now->cpu_ns;
     region.record->end_thread = now->thread;
@@ -390,7 +403,12 @@ int ledger_end(struct ledger *ledger, const char *name, const struct ledger_mome
     ledger->open_count--;
     memmove(&ledger->open[at], &ledger->open[at + 1],
             (ledger->open_count - at) * sizeof(ledger->open[0]));
-    keep_or_drop(ledger, &region);
+    if (complete) {
+        keep_or_drop(ledger, &region);
+    } else {
+        ledger->file->header->completeness.table_refused++;
+        drop_rows(ledger, &region);
+    }
     return 0;
 }
 

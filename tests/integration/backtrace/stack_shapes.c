@@ -86,7 +86,7 @@ static __attribute__((noinline)) void through_libc(int depth) {
 
 static jmp_buf back;
 
-static __attribute__((noinline)) void jump(int depth) {
+static __attribute__((noinline, noreturn)) void jump(int depth) {
     allocate();
     longjmp(back, depth + 1);
 }
