@@ -14,7 +14,8 @@
  */
 char *sizes_format(char ret_text[SIZES_TEXT_BYTES], int64_t bytes) _nonnull_;
 
-/* Write @number with a comma between groups of three digits: "77,400,123". Returns @ret_text.
+/*
+ * Write @number with a comma between groups of three digits: "77,400,123". Returns @ret_text.
  */
 char *sizes_group(char ret_text[SIZES_TEXT_BYTES], int64_t number) _nonnull_;
 

@@ -257,7 +257,8 @@ static size_t carry_bytes(struct binary_rows *rows, const unsigned char *bytes, 
     return taken;
 }
 
-/* Items of the cell: first the one that was cut, then whole ones, then the start of the next.
+/*
+ * Items of the cell: first the one that was cut, then whole ones, then the start of the next.
  */
 static int take_items(struct binary_rows *rows, const unsigned char *bytes, size_t length,
                       size_t *ret_taken) {

@@ -133,8 +133,7 @@ struct trace_header {
     uint32_t node_count;        /* ids in use: 0 .. node_count-1, likewise below */
     uint32_t site_count;
     uint32_t region_count;
-    uint32_t stacks_truncated; /* distinct stacks deeper than depth_limit; no fault, but worth
-                                  saying */
+    uint32_t stacks_truncated; /* distinct stacks that were cut at depth_limit */
     uint32_t page_bytes;
     uint32_t reserved32;
     char program[TRACE_NAME_BYTES]; /* last component of the program's path */
@@ -184,7 +183,7 @@ struct trace_row {
     struct trace_pair allocated; /* allocations and their bytes, in this region */
     struct trace_pair freed; /* frees and their bytes, of blocks of this site, in this region */
     struct trace_pair start; /* live when the region began */
-    struct trace_pair peak; /* live at the region's peak, if epoch is the region's peak_epoch */
+    struct trace_pair peak; /* live at the region's peak, if epoch is the region's peak.epoch */
     uint64_t epoch;         /* 0: not touched since the region began */
     uint64_t temporary;     /* blocks freed by the very next event of their thread */
     uint64_t reserved[2];
@@ -205,7 +204,7 @@ struct trace_totals {
     uint64_t largest_bytes;   /* largest single request */
     uint64_t failed;          /* calls that returned NULL or MAP_FAILED */
     uint64_t reallocations;   /* each also counts once as allocated and once as freed */
-    int64_t owned_live_bytes; /* blocks allocated inside the region and not yet freed */
+    int64_t owned_live_bytes; /* allocated inside the region and not yet freed; region 0: 0 */
     int64_t owned_peak_bytes;
     uint64_t reserved;
 };
@@ -228,8 +227,8 @@ struct trace_region {
     struct trace_totals space[TRACE_SPACES];
 };
 
-#define TRACE_REGION_NO_ROWS                                                                   \
-    1u /* rows given up: only the worst instances of a name keep theirs */
+/* Its rows were given up: only the worst instances of a name keep theirs. */
+#define TRACE_REGION_NO_ROWS 1u
 
 struct trace_module {
     uint64_t start; /* addresses of the executable mapping: [start, end) */

@@ -19,8 +19,7 @@
  * The latest stack of a thread, kept from one allocation to the next: most of it is the same
  * the next time. Zero-initialised it is empty. One thread at a time may use it.
  *
- * Arrays have the outermost frame first. What lies beyond
- * BACKTRACE_DEPTH_MAX is room to work in.
+ * Arrays have the outermost frame first. What lies beyond BACKTRACE_DEPTH_MAX is room to work in.
  */
 struct backtrace {
     _Atomic bool taken; /* in use; for the owner of several */

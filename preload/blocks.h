@@ -2,18 +2,16 @@
 /*
  * blocks.h: the table of live blocks, address -> size, site and birth.
  *
- *     address   46            32 31            16 15   6 5    3 2   0
- *               [ root index   ] [ page index    ] [ unit ] [ part ] [ 0 ]
+ *     address   46           32 31           16 15   6 5    3 2   0
+ *               [ root index  ] [ page index  ] [ unit ] [ part ] [ 0 ]
  *
  * Two levels of pointers, mapped lazily, lead to the page of an address: 64 KiB of addresses.
- * The page has a head for each unit of 32 bytes, the number of the slot of the block that
- * starts in it. libc's blocks are at least 32 bytes apart; where an allocator packs them
- * closer, the slots of one unit form a chain. Slots lie in segments that are added as the page
- * fills: nothing is hashed, moved or doubled, and what is spent is 1/16 of the heap's addresses
- * and 12 bytes a block.
+ * The page has a head for each unit of 64 bytes, the number of the slot of the block that starts
+ * in it; where blocks are smaller, the slots of one unit form a chain. Slots lie in segments that
+ * are added as the page fills: nothing is hashed, moved or doubled, and what is spent is a
+ * twentieth of the heap's addresses and 12 bytes a block.
  *
- *     slot      | size : 40 | site : 20 | birth, low : 4 |  | birth, high : 15 | part : 2 |
- * next : 14 |
+ *     slot   | size : 40 | site : 20 | birth : 19 | part : 3 | next : 14 |
  *
  * Not thread-safe: the recorder's lock guards it.
  */
@@ -76,7 +74,8 @@ struct blocks {
 /* Returns 0 or -ENOMEM. */
 int blocks_init(struct blocks *blocks);
 
-/* The page of @address, made if need be with room for a block more; NULL if memory is refused.
+/*
+ * The page of @address, made if need be with room for a block more; NULL if memory is refused.
  */
 struct blocks_page *blocks_make_room(struct blocks *blocks, uintptr_t address);
 

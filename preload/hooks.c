@@ -163,7 +163,8 @@ static void *bootstrap_reallocate(void *block, size_t bytes) {
     return copy;
 }
 
-/* realloc and reallocarray, once the size is known; @overflow: it is not, the call will fail.
+/*
+ * realloc and reallocarray, once the size is known; @overflow: it is not, the call will fail.
  */
 static inline void *reallocate(void *block, size_t count, size_t size, bool array,
                                const uintptr_t *frame) {

@@ -86,7 +86,8 @@ static bool reserve(struct ledger *ledger, uint32_t site) {
     return true;
 }
 
-/* What the region allocated itself. The process region owns everything: there it is its live.
+/*
+ * What the region allocated itself. The process region owns everything: there it is its live.
  */
 static inline void own(struct trace_totals *totals, uint64_t bytes) {
     totals->owned_live_bytes += (int64_t)bytes;
@@ -355,7 +356,8 @@ static uint64_t heap_peak_added(const struct ledger_region *region) {
     return heap->peak.bytes - heap->start.bytes;
 }
 
-/* Keep the rows of the worst instances of each name, so that 100,000 of them stay affordable.
+/*
+ * Keep the rows of the worst instances of each name, so that 100,000 of them stay affordable.
  */
 static void keep_or_drop(struct ledger *ledger, struct ledger_region *region) {
     struct ledger_name *name = &ledger->names[region->name];

@@ -66,7 +66,8 @@ struct ledger_moment {
 int ledger_init(struct ledger *ledger, struct tracefile *file, const struct stacktree *stacks,
                 const struct ledger_moment *now);
 
-/* Begin an instance of @name. Returns 0; -ENOSPC, counted in regions_dropped, beyond a limit.
+/*
+ * Begin an instance of @name. Returns 0; -ENOSPC, counted in regions_dropped, beyond a limit.
  */
 int ledger_begin(struct ledger *ledger, const char *name, const struct ledger_moment *now);
 
@@ -80,7 +81,8 @@ int ledger_end(struct ledger *ledger, const char *name, const struct ledger_mome
 int ledger_query(const struct ledger *ledger, const char *name,
                  struct votrace_region_totals *ret_totals);
 
-/* The general cases of ledger_allocate() and ledger_free() below: any number of open regions.
+/*
+ * The general cases of ledger_allocate() and ledger_free() below: any number of open regions.
  */
 bool ledger_allocate_nested(struct ledger *ledger, enum trace_space space, uint32_t site,
                             uint64_t blocks, uint64_t bytes);

@@ -85,7 +85,8 @@ static uint32_t build_id_of(const struct dl_phdr_info *info, uint8_t ret[TRACE_B
     return 0;
 }
 
-/* The loader keeps the name that dlopen() was given: make it absolute while the folder holds.
+/*
+ * The loader keeps the name that dlopen() was given: make it absolute while the folder holds.
  */
 static size_t absolute_path(const char *name, char ret_path[PATH_MAX]) {
     size_t length = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pending.h: events of signal handlers that interrupted the recorder, kept until it is free
- * again.
+ * pending.h: events of signal handlers that interrupted the recorder, until it is free again.
  *
  * Any number of threads may push; one at a time pops, under the recorder's lock.
  */
@@ -35,8 +34,8 @@ struct pending_event {
 
 struct pending {
     _Atomic bool any; /* something was pushed since the last look */
-    _Atomic uint32_t
-        pushed; /* events claimed so far; the queue is empty when popped equals it */
+    /* Events claimed and taken so far; the queue is empty when they are equal. */
+    _Atomic uint32_t pushed;
     _Atomic uint32_t popped;
     struct {
         _Atomic bool ready;

@@ -48,8 +48,7 @@ static inline bool recorder_active(void) {
     return __atomic_load_n(&recorder_gate->recording, __ATOMIC_RELAXED) != 0;
 }
 
-/* Read the settings, create the trace, begin the process region. Once; later calls do nothing.
- */
+/* Read the settings, create the trace, begin the process region. Later calls do nothing. */
 void recorder_start(void);
 
 /*

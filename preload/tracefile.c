@@ -63,7 +63,8 @@ static bool size_allowed(uint64_t file_bytes) {
     return limit.rlim_cur == RLIM_INFINITY || file_bytes <= limit.rlim_cur;
 }
 
-/* Make [offset, offset + bytes) of the file real, so that storing to its mapping cannot fail.
+/*
+ * Make [offset, offset + bytes) of the file real, so that storing to its mapping cannot fail.
  */
 static bool allocate(int fd, uint64_t offset, uint64_t bytes) {
     static const unsigned char zeros[4096];
@@ -79,7 +80,8 @@ static bool allocate(int fd, uint64_t offset, uint64_t bytes) {
     if (errno != EOPNOTSUPP && errno != ENOSYS)
         return false;
 
-    /* A file system without fallocate: zeros do the same. Only beyond the end, never over data.
+    /*
+     * A file system without fallocate: zeros do the same. Only beyond the end, never over data.
      */
     struct stat status;
     if (syscall(SYS_fstat, fd, &status) != 0)
@@ -226,7 +228,8 @@ static int reopen(const struct tracefile *file) {
     return -1;
 }
 
-/* The next extent begins in the page where the last one ends; shared mappings see each other.
+/*
+ * The next extent begins in the page where the last one ends; shared mappings see each other.
  */
 static bool grow_in_file(struct tracefile *file) {
     uint64_t offset = file->end_offset & ~(page_bytes() - 1);

@@ -64,6 +64,7 @@ void *tracefile_chunk(struct tracefile *file, enum trace_chunk_kind kind, uint64
 void tracefile_text(struct tracefile *file, enum trace_text what, const char *text,
                     size_t bytes);
 
-/* At exit: try once more to write what is in memory only. The mapping stays: late frees count.
+/*
+ * At exit: try once more to write what is in memory only. The mapping stays: late frees count.
  */
 void tracefile_finish(struct tracefile *file);

@@ -39,7 +39,8 @@ int callsite_collect(const struct profile *profile, const struct profile_region 
                      enum trace_space space,
                      struct callsite_list *ret_list) _must_check_ _nonnull_;
 
-/* Order by what matching looks at, frame by frame from the telling one outwards; 0: the same.
+/*
+ * Order by what matching looks at, frame by frame from the telling one outwards; 0: the same.
  */
 int callsite_compare(const struct callsite *a, const struct callsite *b) _nonnull_;
 
@@ -53,14 +54,16 @@ uint32_t callsite_caller(const struct profile *profile, uint32_t node) _nonnull_
 const struct profile_frame *callsite_frame(const struct profile *profile,
                                            uint32_t node) _nonnull_;
 
-/* The innermost node on the way from @innermost that is no helper's; where all are, @innermost.
+/*
+ * The innermost node on the way from @innermost that is no helper's; where all are, @innermost.
  */
 uint32_t callsite_telling_node(const struct profile *profile, uint32_t innermost) _nonnull_;
 
 /* Last component of a path, never NULL. */
 const char *callsite_basename(const char *path) _nonnull_;
 
-/* Is this frame in a library of the system, whose inner calls tell nothing about the program?
+/*
+ * Is this frame in a library of the system, whose inner calls tell nothing about the program?
  */
 bool callsite_is_in_system(const struct profile *profile, uint32_t node) _nonnull_;
 

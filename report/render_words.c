@@ -95,7 +95,8 @@ const char *render_no_stack(const struct callsite *site) {
     return "(no call stack taken)";
 }
 
-/* A library of the system goes by its name: "libxml2.so.2", or "xmlBufResize (libxml2.so.2)".
+/*
+ * A library of the system goes by its name: "libxml2.so.2", or "xmlBufResize (libxml2.so.2)".
  */
 static void write_system_frame(FILE *stream, const struct profile *profile, uint32_t node,
                                bool with_function) {

@@ -51,7 +51,8 @@ int run_uuid_make(char ret_uuid[RUN_UUID_BYTES]) _must_check_ _nonnull_;
 int run_describe(struct run *run, const char *benchmark, const struct run_param *params,
                  size_t param_count) _must_check_;
 
-/* Why its numbers are not those of a whole, successful run: NULL when they are. Constant text.
+/*
+ * Why its numbers are not those of a whole, successful run: NULL when they are. Constant text.
  */
 const char *run_is_unfit(const struct run *run) _nonnull_;
 

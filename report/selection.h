@@ -20,7 +20,8 @@ struct selection {
 int selection_load_newest(struct store *store, const char *name,
                           struct selection *ret_selection, struct fault *fault) _must_check_;
 
-/* The id of the newest run of the benchmark @name, or of all when it is NULL. Errors as above.
+/*
+ * The id of the newest run of the benchmark @name, or of all when it is NULL. Errors as above.
  */
 int selection_find_newest(struct store *store, const char *name, int64_t *ret_id,
                           struct fault *fault) _must_check_;

@@ -83,7 +83,8 @@ static int header_check(const unsigned char *bytes, size_t size, struct trace_he
     return 0;
 }
 
-/* Payload bytes that @chunk must have for its kind and count; UINT64_MAX for an unknown kind.
+/*
+ * Payload bytes that @chunk must have for its kind and count; UINT64_MAX for an unknown kind.
  */
 static uint64_t payload_need(const struct trace_chunk *chunk) {
     static const uint32_t item_bytes[] = {

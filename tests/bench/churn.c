@@ -27,7 +27,8 @@ struct churn {
     uint64_t failed; /* allocations that were refused */
 };
 
-/* The barrier keeps the compiler from turning the call into a jump, which would drop a frame.
+/*
+ * The barrier keeps the compiler from turning the call into a jump, which would drop a frame.
  */
 #define STAY_ON_STACK() __asm__ volatile("" ::: "memory")
 

@@ -63,7 +63,8 @@ static void run_model(struct model *entries, size_t count, size_t operations, ui
 
     for (size_t i = 0; i < operations; i++) {
         struct model *entry = &entries[random_below(&random, count)];
-        /* Swing between nearly empty and nearly full, so that tables grow and are given back.
+        /*
+         * Swing between nearly empty and nearly full, so that tables grow and are given back.
          */
         bool filling = i / (count * 4) % 2 == 0;
         bool wants = random_below(&random, 10) < (filling ? 8 : 2);

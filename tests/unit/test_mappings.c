@@ -19,7 +19,8 @@
 #define PAGES 2048u
 #define BASE  UINT64_C(0x7f0000000000)
 
-/* What each page is mapped as; 0: not. Pieces of one mapping that were cut apart count apart.
+/*
+ * What each page is mapped as; 0: not. Pieces of one mapping that were cut apart count apart.
  */
 static uint32_t model_site[PAGES];
 static uint32_t model_piece[PAGES];

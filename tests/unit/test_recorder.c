@@ -476,7 +476,8 @@ static void test_late_frees_after_exit_still_count(void **state) {
     assert_int_equal(query("process").live_bytes, 0);
 }
 
-/* What could only be written at the exit is a copy: the rows in the file do not change later.
+/*
+ * What could only be written at the exit is a copy: the rows in the file do not change later.
  */
 static void
 test_nothing_moves_in_the_file_after_what_was_refused_was_copied_to_it(void **state) {

@@ -83,7 +83,8 @@ static void test_truncation_at_every_byte_gives_true_totals_or_a_refusal(void **
     free(bytes);
 }
 
-/* A flipped bit may not matter, may be refused by form or by sums; it never crashes the rest.
+/*
+ * A flipped bit may not matter, may be refused by form or by sums; it never crashes the rest.
  */
 static void flip_and_read(unsigned char *bytes, size_t size, size_t byte, unsigned bit) {
     struct fault fault = {0};

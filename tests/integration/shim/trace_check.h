@@ -44,7 +44,8 @@ struct trace_check {
     uint32_t node_capacity, site_capacity, region_capacity;
     uint32_t module_count, text_count;
     bool cut; /* the file was refused: what the header counts is not all here */
-    /* With header.updating: what the one unfinished event has moved in rows but not in totals.
+    /*
+     * With header.updating: what the one unfinished event has moved in rows but not in totals.
      */
     int lag_space; /* -1: nothing */
     int64_t lag_blocks, lag_bytes;
