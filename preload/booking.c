@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* booking.c: mappings, which are rare, and what signal handlers left in the queue. */
+#include "booking.h"
+
+void book_unmapped(uintptr_t start, uintptr_t end, uint64_t serial) {
+    struct mapping part;
+    int added;
+    int r;
+    while ((r = mappings_cut(&recorder.mappings, start, end, serial, &part, &added)) > 0) {
+        if (added > 0)
+            ledger_allocate(&recorder.ledger, part.space, part.site, 1, 0);
+        ledger_free(&recorder.ledger, part.space, part.site, added < 0, part.end - part.start,
+                    part.birth, false);
+    }
+    if (r < 0)
+        recorder_completeness()->events_lost++;
+}
+
+static void book_mapping(struct mapping mapping) {
+    if (!ledger_allocate(&recorder.ledger, mapping.space, mapping.site, 1,
+                         mapping.end - mapping.start))
+        return;
+    if (mappings_insert(&recorder.mappings, mapping) < 0) {
+        recorder_completeness()->events_lost++;
+        recorder_completeness()->table_refused++;
+    }
+}
+
+void book_mapped(uintptr_t address, uint64_t bytes, enum trace_space space, uint32_t site) {
+    book_unmapped(address, address + bytes, UINT64_MAX);
+    book_mapping((struct mapping){
+        .start = address,
+        .end = address + bytes,
+        .site = site,
+        .birth = recorder.ledger.begun,
+        .space = space,
+    });
+}
+
+/* The stack could only be looked up for a space, which is known only now. */
+static void book_remapped_pending(const struct pending_event *event) {
+    const struct mapping *found =
+        mappings_find(&recorder.mappings, event->old_address,
+                      event->old_address + (event->old_bytes > 0 ? event->old_bytes : 1));
+    if (found == NULL)
+        return;
+    enum trace_space space = found->space;
+    if (!event->keeps_old)
+        book_unmapped(event->old_address, event->old_address + event->old_bytes, UINT64_MAX);
+    __atomic_fetch_add(&recorder_completeness()->stacks_missing, 1, __ATOMIC_RELAXED);
+    book_mapped(event->address, event->bytes, space, stacktree_site_no_stack(space));
+}
+
+__attribute__((noinline, cold)) void recorder_book_pending(void) {
+    struct pending_event event;
+    pending_look(&recorder.pending);
+    while (pending_pop(&recorder.pending, &event)) {
+        switch (event.kind) {
+        case PENDING_ALLOCATED:
+            book_allocated(event.address, event.bytes, event.site);
+            break;
+        case PENDING_FREED:
+            book_freed(event.address, event.temporary);
+            break;
+        case PENDING_MAPPED:
+            book_mapped(event.address, event.bytes, event.space, event.site);
+            break;
+        case PENDING_UNMAPPED:
+            book_unmapped(event.address, event.address + event.bytes, UINT64_MAX);
+            break;
+        case PENDING_REMAPPED:
+            book_remapped_pending(&event);
+            break;
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * booking.h: one event into the table of blocks or mappings, and into the ledger.
+ *
+ * For events.c; the recorder's lock is held. What is refused for want of memory is counted in the
+ * completeness record, and the sums hold without it.
+ */
+#pragma once
+
+#include "recorder_state.h"
+
+#include <errno.h>
+
+static void book_freed_block(struct block block, bool temporary) {
+    ledger_free(&recorder.ledger, TRACE_HEAP, block.site, 1, block.size_bytes, block.birth,
+                temporary);
+}
+
+/* A block whose size is no longer known, or whose free went by unseen. */
+static __attribute__((noinline, cold)) void book_lost(struct block block) {
+    recorder_completeness()->events_lost++;
+    book_freed_block(block, false);
+}
+
+/* Enter a block in the table. Returns false when it was not. */
+static inline bool keep_block(uintptr_t address, uint64_t bytes, uint32_t site,
+                              uint32_t birth) {
+    struct block old;
+    bool stale;
+    int r = blocks_insert(&recorder.blocks, address, bytes, site, birth, &old, &stale);
+    if (__builtin_expect(stale, 0))
+        book_lost(old);
+    if (__builtin_expect(r == 0, 1))
+        return true;
+    recorder_completeness()->events_lost++;
+    recorder_completeness()->table_refused += r == -ENOMEM;
+    return false;
+}
+
+static inline void book_allocated(uintptr_t address, uint64_t bytes, uint32_t site) {
+    if (__builtin_expect(!keep_block(address, bytes, site, recorder.ledger.begun), 0))
+        return;
+    if (__builtin_expect(!ledger_allocate(&recorder.ledger, TRACE_HEAP, site, 1, bytes), 0)) {
+        struct block unbooked;
+        blocks_remove(&recorder.blocks, address, &unbooked);
+    }
+}
+
+/* A block that was taken out for a realloc that failed. */
+static void book_again(const struct recorder_taken *taken_out) {
+    const struct block *block = &taken_out->block;
+    if (!keep_block(taken_out->address, block->size_bytes, block->site, block->birth))
+        book_freed_block(*block, false);
+}
+
+static inline void book_freed(uintptr_t address, bool temporary) {
+    struct block block;
+    if (__builtin_expect(blocks_remove(&recorder.blocks, address, &block), 1))
+        book_freed_block(block, temporary);
+    else
+        recorder_completeness()->unknown_frees++;
+}
+
+/* Take what is no later than @serial in [start, end) out of the mappings and the ledger. */
+void book_unmapped(uintptr_t start, uintptr_t end, uint64_t serial);
+
+/* Book a mapping; whatever was known there is gone. */
+void book_mapped(uintptr_t address, uint64_t bytes, enum trace_space space, uint32_t site);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * recorder_state.h: what the files of the recorder share. Nobody else includes it.
+ *
+ *     recorder.c   start, regions, fork, exit            booking.h   block table and ledger
+ *     events.c     what the hooks tell                   sites.c     stacks
+ */
+#pragma once
+
+#include "backtrace.h"
+#include "blocks.h"
+#include "ledger.h"
+#include "lock.h"
+#include "mappings.h"
+#include "modules.h"
+#include "pending.h"
+#include "recorder.h"
+#include "settings.h"
+#include "stacktree.h"
+#include "tracefile.h"
+
+#include <stdatomic.h>
+
+#define RECORDER_BACKTRACES 64u /* more threads than can be unwinding at one time */
+
+struct recorder {
+    struct lock lock;
+    _Atomic int start_state;
+    _Atomic bool unwinds; /* take stacks: always, or while a marked region is open */
+    struct settings settings;
+    struct tracefile file;
+    struct blocks blocks;
+    struct mappings mappings;
+    struct ledger ledger;
+    struct stacktree stacks;
+    struct modules modules;
+    struct pending pending;
+    _Atomic uint32_t threads_numbered;
+    struct backtrace backtraces[RECORDER_BACKTRACES];
+    _Atomic uint64_t loader_changes; /* loads and unloads when modules were last noted */
+    uint64_t start_ns;
+    uint64_t page_bytes;
+    bool fork_held; /* recorder_fork_prepare() entered */
+    bool fork_lock_taken;
+};
+
+extern struct recorder recorder __attribute__((visibility("hidden")));
+
+/* Book what signal handlers left in the queue. The lock is held. */
+void recorder_book_pending(void);
+
+static inline struct trace_completeness *recorder_completeness(void) {
+    return &recorder.file.header->completeness;
+}
+
+/* This thread is in the recorder already: a signal handler has interrupted it. */
+static inline bool recorder_busy(void) {
+    return (recorder_thread.doing & THREAD_BUSY) != 0;
+}
+
+/*
+ * Take the lock. Returns what recorder_leave() has to be given. What signal handlers left comes
+ * first: it happened before what is to be booked now.
+ */
+static inline bool recorder_enter(void) {
+    recorder_thread.doing |= THREAD_BUSY;
+    atomic_signal_fence(memory_order_seq_cst);
+    bool taken = lock_acquire(&recorder.lock);
+    if (__builtin_expect(pending_any(&recorder.pending), 0))
+        recorder_book_pending();
+    return taken;
+}
+
+static inline void recorder_leave(bool taken) {
+    lock_release(&recorder.lock, taken);
+    atomic_signal_fence(memory_order_seq_cst);
+    recorder_thread.doing &= ~(uint32_t)THREAD_BUSY;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sites.c: take the stack, look its site up, add it if it is new.
+ *
+ * No lock is held while unwinding or asking the loader. Nothing is allocated: a thread borrows
+ * one of the recorder's backtraces, its own unless that is in use.
+ */
+#include "sites.h"
+
+#include <errno.h>
+#include <link.h>
+#include <sys/single_threaded.h>
+
+static int note_module(struct dl_phdr_info *info, size_t bytes, void *data) {
+    uint64_t changes = info->dlpi_adds + info->dlpi_subs;
+    uint64_t *known = data;
+    if (changes == *known)
+        return 1;
+    bool taken = recorder_enter();
+    modules_note(&recorder.modules, info);
+    recorder_leave(taken);
+    atomic_store_explicit(&recorder.loader_changes, changes, memory_order_relaxed);
+    return 0;
+}
+
+/* The loader's lock is taken, ours only inside it. */
+void sites_note_modules(void) {
+    uint64_t known = atomic_load_explicit(&recorder.loader_changes, memory_order_relaxed);
+    dl_iterate_phdr(note_module, &known);
+}
+
+static uint32_t no_stack(enum trace_space space, bool missing) {
+    if (missing)
+        __atomic_fetch_add(&recorder_completeness()->stacks_missing, 1, __ATOMIC_RELAXED);
+    return stacktree_site_no_stack(space);
+}
+
+static __attribute__((noinline, cold)) uint32_t add_site(const struct backtrace *backtrace,
+                                                         enum trace_space space) {
+    if (recorder_busy())
+        return no_stack(space, true);
+    sites_note_modules();
+    bool other;
+    bool taken = recorder_enter();
+    uint32_t site = stacktree_add(&recorder.stacks, backtrace, space, &other);
+    if (other)
+        recorder_completeness()->stacks_other++;
+    recorder_leave(taken);
+    return site;
+}
+
+static inline bool backtrace_borrow(struct backtrace *backtrace) {
+    if (!__libc_single_threaded)
+        return !atomic_exchange_explicit(&backtrace->taken, true, memory_order_acquire);
+    if (atomic_load_explicit(&backtrace->taken, memory_order_relaxed))
+        return false;
+    atomic_store_explicit(&backtrace->taken, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+/* This thread's backtrace, or a free one: a signal handler or another thread may hold it. */
+static inline struct backtrace *find_backtrace(void) {
+    if (__builtin_expect(recorder_thread.number == 0, 0))
+        recorder_thread.number = 1 + atomic_fetch_add(&recorder.threads_numbered, 1);
+    for (uint32_t i = 0; i < RECORDER_BACKTRACES; i++) {
+        struct backtrace *backtrace =
+            &recorder.backtraces[(recorder_thread.number + i) % RECORDER_BACKTRACES];
+        if (__builtin_expect(backtrace_borrow(backtrace), 1))
+            return backtrace;
+    }
+    return NULL;
+}
+
+__attribute__((noinline)) uint32_t sites_by_stack(enum trace_space space,
+                                                  const uintptr_t *frame) {
+    if (recorder_thread.doing & THREAD_UNWINDING)
+        return no_stack(space, true);
+    struct backtrace *backtrace = find_backtrace();
+    if (backtrace == NULL)
+        return no_stack(space, true);
+
+    int saved_errno = errno;
+    recorder_thread.doing |= THREAD_UNWINDING;
+    if (!backtrace_take(backtrace, frame, recorder.settings.depth_frames))
+        no_stack(space, true);
+    recorder_thread.doing &= ~(uint32_t)THREAD_UNWINDING;
+    uint32_t site = stacktree_find(&recorder.stacks, backtrace, space);
+    if (__builtin_expect(site == STACKTREE_NO_SITE, 0))
+        site = add_site(backtrace, space);
+    atomic_store_explicit(&backtrace->taken, false, memory_order_release);
+    errno = saved_errno;
+    return site;
+}
