@@ -64,8 +64,7 @@ struct blocks_page *blocks_make_room(struct blocks *blocks, uintptr_t address) {
         &(*root)[(address >> BLOCKS_PAGE_SHIFT) % BLOCKS_PAGES_PER_ROOT];
     if (*page == NULL)
         *page = arena_take(blocks, sizeof(**page));
-    if (*page == NULL || (*page)->free != 0 ||
-        (*page)->fresh / BLOCKS_SEGMENT_SLOTS < (*page)->segment_count)
+    if (*page == NULL || blocks_has_room(*page))
         return *page;
 
     struct blocks_slot *segment = segment_new(blocks);
@@ -85,4 +84,18 @@ void blocks_page_empty(struct blocks *blocks, struct blocks_page *page) {
     }
     page->fresh = 0;
     page->free = 0;
+}
+
+__attribute__((noinline)) int blocks_settle_latest(struct blocks *blocks, uintptr_t address,
+                                                   struct block *ret_old, bool *ret_stale) {
+    if (blocks->latest_address == address) {
+        *ret_old = blocks->latest;
+        *ret_stale = true;
+        return 0;
+    }
+    int r =
+        blocks_page_insert(blocks, blocks->latest_address, &blocks->latest, ret_old, ret_stale);
+    if (r < 0)
+        *ret_old = blocks->latest;
+    return r;
 }

@@ -11,6 +11,9 @@
  * are added as the page fills: nothing is hashed, moved or doubled, and what is spent is a
  * twentieth of the heap's addresses and 12 bytes a block.
  *
+ * The latest block waits outside, because most blocks die young: one that is freed before the next
+ * is allocated never enters a page.
+ *
  *     slot   | size : 40 | site : 20 | birth : 19 | part : 3 | next : 14 |
  *
  * Not thread-safe: the recorder's lock guards it.
@@ -64,6 +67,8 @@ struct blocks_page {
 };
 
 struct blocks {
+    uintptr_t latest_address; /* 0: none */
+    struct block latest;
     struct blocks_page ***roots;        /* address bits 46..32 -> address bits 31..16 -> page */
     struct free_segment *free_segments; /* given back, for the next page that fills */
     unsigned char *arena;               /* memory for pages and segments */
@@ -81,6 +86,18 @@ struct blocks_page *blocks_make_room(struct blocks *blocks, uintptr_t address);
 
 /* The last block of @page is gone: give its segments back. */
 void blocks_page_empty(struct blocks *blocks, struct blocks_page *page);
+
+/*
+ * Another block, at @address, becomes the latest: enter the one that was in its page. As
+ * blocks_insert() otherwise.
+ */
+int blocks_settle_latest(struct blocks *blocks, uintptr_t address, struct block *ret_old,
+                         bool *ret_stale);
+
+/* Whether a block more can be entered without new memory. */
+static inline bool blocks_has_room(const struct blocks_page *page) {
+    return page->free != 0 || page->fresh / BLOCKS_SEGMENT_SLOTS < page->segment_count;
+}
 
 static inline struct blocks_slot *blocks_slot_at(const struct blocks_page *page,
                                                  uint32_t slot) {
@@ -111,9 +128,9 @@ static inline struct block blocks_unpack(const struct blocks_slot *slot) {
     };
 }
 
-/* Take the block at @address out of the table. False if it is not there. */
-static inline bool blocks_remove(struct blocks *blocks, uintptr_t address,
-                                 struct block *ret_block) {
+/* Take the block at @address out of its page. False if it is not there. */
+static inline bool blocks_page_remove(struct blocks *blocks, uintptr_t address,
+                                      struct block *ret_block) {
     if (__builtin_expect(address >> BLOCKS_ADDRESS_BITS != 0, 0))
         return false;
     struct blocks_page *page = blocks_page_of(blocks, address);
@@ -146,32 +163,17 @@ static inline bool blocks_remove(struct blocks *blocks, uintptr_t address,
     return false;
 }
 
-/*
- * Enter the block at @address. If there was one already, a free was not seen: *@ret_stale is
- * then true and *@ret_old what the older entry was; it is gone.
- *
- * Returns 0; -ERANGE for an address or size beyond what the table can hold, -ENOMEM when the
- * kernel refuses memory: nothing is changed then.
- */
-static inline int blocks_insert(struct blocks *blocks, uintptr_t address, uint64_t size_bytes,
-                                uint32_t site, uint32_t birth, struct block *ret_old,
-                                bool *ret_stale) {
-    *ret_stale = false;
-    if (__builtin_expect(address >> BLOCKS_ADDRESS_BITS != 0 || size_bytes > BLOCKS_SIZE_MAX,
-                         0))
-        return -ERANGE;
+/* Enter a block in its page. Returns 0 or -ENOMEM; the rest as blocks_insert(). */
+static inline int blocks_page_insert(struct blocks *blocks, uintptr_t address,
+                                     const struct block *block, struct block *ret_old,
+                                     bool *ret_stale) {
     struct blocks_page *page = blocks_page_of(blocks, address);
-    uint16_t *head = page != NULL ? &page->heads[blocks_unit(address)] : NULL;
-    if (__builtin_expect(head != NULL && *head != 0, 0))
-        *ret_stale = blocks_remove(blocks, address, ret_old);
-    if (__builtin_expect(
-            page == NULL ||
-                (page->free == 0 && page->fresh / BLOCKS_SEGMENT_SLOTS == page->segment_count),
-            0)) {
+    if (__builtin_expect(page != NULL && page->heads[blocks_unit(address)] != 0, 0))
+        *ret_stale = blocks_page_remove(blocks, address, ret_old);
+    if (__builtin_expect(page == NULL || !blocks_has_room(page), 0)) {
         page = blocks_make_room(blocks, address);
         if (page == NULL)
             return -ENOMEM;
-        head = &page->heads[blocks_unit(address)];
     }
     uint32_t number = page->free;
     if (number != 0)
@@ -179,10 +181,51 @@ static inline int blocks_insert(struct blocks *blocks, uintptr_t address, uint64
     else
         number = ++page->fresh;
     struct blocks_slot *slot = blocks_slot_at(page, number - 1);
-    slot->size_low = (uint32_t)size_bytes;
-    slot->size_site_birth = (uint32_t)(size_bytes >> 32) | site << 8 | birth << 28;
-    slot->birth_part_next = birth >> 4 | blocks_part(address) << 15 | (uint32_t)*head << 18;
+    uint16_t *head = &page->heads[blocks_unit(address)];
+    slot->size_low = (uint32_t)block->size_bytes;
+    slot->size_site_birth =
+        (uint32_t)(block->size_bytes >> 32) | block->site << 8 | block->birth << 28;
+    slot->birth_part_next =
+        block->birth >> 4 | blocks_part(address) << 15 | (uint32_t)*head << 18;
     *head = (uint16_t)number;
     page->used++;
     return 0;
+}
+
+/*
+ * Enter the block at @address. If there was one already, there or where the latest block goes now,
+ * a free was not seen: *@ret_stale is then true and *@ret_old what the older entry was; it is gone.
+ *
+ * Returns 0; -ERANGE for an address or size beyond what the table can hold, and nothing is
+ * changed; -ENOMEM when the kernel refuses memory for the block that was the latest until now:
+ * that one, *@ret_old, is lost.
+ */
+static inline int blocks_insert(struct blocks *blocks, uintptr_t address, uint64_t size_bytes,
+                                uint32_t site, uint32_t birth, struct block *ret_old,
+                                bool *ret_stale) {
+    int r = 0;
+    *ret_stale = false;
+    if (__builtin_expect(address >> BLOCKS_ADDRESS_BITS != 0 || size_bytes > BLOCKS_SIZE_MAX,
+                         0))
+        return -ERANGE;
+    if (blocks->latest_address != 0)
+        r = blocks_settle_latest(blocks, address, ret_old, ret_stale);
+    blocks->latest_address = address;
+    blocks->latest.size_bytes = size_bytes;
+    blocks->latest.site = site;
+    blocks->latest.birth = birth;
+    return r;
+}
+
+/* Take the block at @address out of the table. False if it is not there. */
+static inline bool blocks_remove(struct blocks *blocks, uintptr_t address,
+                                 struct block *ret_block) {
+    if (blocks->latest_address != address)
+        return blocks_page_remove(blocks, address, ret_block);
+    /* Field by field, as it was written: a wide load over narrow stores would have to wait. */
+    ret_block->size_bytes = blocks->latest.size_bytes;
+    ret_block->site = blocks->latest.site;
+    ret_block->birth = blocks->latest.birth;
+    blocks->latest_address = 0;
+    return true;
 }

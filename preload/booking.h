@@ -28,13 +28,15 @@ static inline bool keep_block(uintptr_t address, uint64_t bytes, uint32_t site,
     struct block old;
     bool stale;
     int r = blocks_insert(&recorder.blocks, address, bytes, site, birth, &old, &stale);
-    if (__builtin_expect(stale, 0))
+    if (__builtin_expect(r == -ERANGE, 0)) {
+        recorder_completeness()->events_lost++;
+        return false;
+    }
+    if (__builtin_expect(r < 0, 0))
+        recorder_completeness()->table_refused++;
+    if (__builtin_expect(r < 0 || stale, 0))
         book_lost(old);
-    if (__builtin_expect(r == 0, 1))
-        return true;
-    recorder_completeness()->events_lost++;
-    recorder_completeness()->table_refused += r == -ENOMEM;
-    return false;
+    return true;
 }
 
 static inline void book_allocated(uintptr_t address, uint64_t bytes, uint32_t site) {
@@ -44,13 +46,6 @@ static inline void book_allocated(uintptr_t address, uint64_t bytes, uint32_t si
         struct block unbooked;
         blocks_remove(&recorder.blocks, address, &unbooked);
     }
-}
-
-/* A block that was taken out for a realloc that failed. */
-static void book_again(const struct recorder_taken *taken_out) {
-    const struct block *block = &taken_out->block;
-    if (!keep_block(taken_out->address, block->size_bytes, block->site, block->birth))
-        book_freed_block(*block, false);
 }
 
 static inline void book_freed(uintptr_t address, bool temporary) {

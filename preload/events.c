@@ -17,6 +17,13 @@ static __attribute__((noinline, cold)) void queue(struct pending_event event) {
 
 /* Heap */
 
+/* A block that was taken out for a realloc that failed. */
+static void book_again(const struct recorder_taken *taken_out) {
+    const struct block *block = &taken_out->block;
+    if (!keep_block(taken_out->address, block->size_bytes, block->site, block->birth))
+        book_freed_block(*block, false);
+}
+
 void recorder_allocated(uintptr_t address, uint64_t bytes, const uintptr_t *frame) {
     uint32_t site = sites_of(TRACE_HEAP, frame);
     recorder_thread.last_allocated = address;
