@@ -2,6 +2,18 @@
 /* backtrace.c: what both backends need. */
 #include "backtrace.h"
 
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+bool backtrace_has_room(const void *frame, size_t bytes) {
+    stack_t alternate;
+    if (syscall(SYS_sigaltstack, NULL, &alternate) != 0 ||
+        (alternate.ss_flags & SS_ONSTACK) == 0)
+        return true;
+    return (uintptr_t)frame - (uintptr_t)alternate.ss_sp >= bytes;
+}
+
 void backtrace_set(struct backtrace *backtrace, const uintptr_t *innermost_first,
                    size_t depth_frames, bool truncated) {
     uint32_t same = 0;

@@ -64,5 +64,11 @@ bool backtrace_unwind(struct backtrace *backtrace, const uintptr_t *frame, size_
 void backtrace_set(struct backtrace *backtrace, const uintptr_t *innermost_first,
                    size_t depth_frames, bool truncated);
 
+/*
+ * Whether @bytes may be used below @frame. An alternate signal stack may be as small as what
+ * delivering the signal takes; of another stack it is taken for granted. A system call.
+ */
+bool backtrace_has_room(const void *frame, size_t bytes);
+
 /* A module was unloaded: forget what is known of its code. */
 void backtrace_forget(void);

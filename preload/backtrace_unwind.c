@@ -21,9 +21,11 @@
 #include <libunwind.h>
 #include <stdatomic.h>
 
-#define RULES            8192u
-#define STACK_BYTES_MAX  (UINT64_C(64) << 20) /* a stack end farther away is another stack's */
-#define CHECK_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
+#define RULES           8192u
+#define STACK_BYTES_MAX (UINT64_C(64) << 20) /* a stack end farther away is another stack's */
+/* libunwind takes 6 KiB, the loader up to 11 more when it binds one of its functions. */
+#define UNWIND_STACK_BYTES ((size_t)20 << 10)
+#define CHECK_MULTIPLIER   UINT64_C(0x9e3779b97f4a7c15)
 
 /* What a frame does with rbp, before it is known whether the outer frames care. */
 enum rbp_use {
@@ -253,9 +255,13 @@ bool backtrace_walk(struct backtrace *backtrace, const uintptr_t *frame, size_t 
 }
 
 bool backtrace_unwind(struct backtrace *backtrace, const uintptr_t *frame, size_t depth_limit) {
+    uintptr_t caller = frame[1];
+    if (!backtrace_has_room(frame, UNWIND_STACK_BYTES)) {
+        backtrace_set(backtrace, &caller, 1, false);
+        return false;
+    }
     /* Not on the stack, which may be a signal handler's. */
     uintptr_t *buffer = backtrace->addresses + BACKTRACE_DEPTH_MAX;
-    uintptr_t caller = frame[1];
     int got = unw_backtrace((void **)buffer, (int)(depth_limit + BACKTRACE_OWN_MAX + 1));
     size_t count = got > 0 ? (size_t)got : 0;
 

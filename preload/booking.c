@@ -51,7 +51,7 @@ static void book_remapped_pending(const struct pending_event *event) {
     book_mapped(event->address, event->bytes, space, stacktree_site_no_stack(space));
 }
 
-__attribute__((noinline, cold)) void recorder_book_pending(void) {
+__attribute__((noinline, cold)) void book_pending(void) {
     struct pending_event event;
     pending_look(&recorder.pending);
     while (pending_pop(&recorder.pending, &event)) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * booking.h: one event into the table of blocks or mappings, and into the ledger.
+ * booking.h: taking the recorder's lock, and what is done under it: one event into the table of
+ * blocks or mappings, and into the ledger.
  *
- * For events.c; the recorder's lock is held. What is refused for want of memory is counted in the
+ * All but booking_enter() needs the lock. What is refused for want of memory is counted in the
  * completeness record, and the sums hold without it.
  */
 #pragma once
@@ -11,7 +12,29 @@
 
 #include <errno.h>
 
-static void book_freed_block(struct block block, bool temporary) {
+/* Book what signal handlers left in the queue. */
+void book_pending(void);
+
+/*
+ * Take the lock. Returns what booking_leave() has to be given. What signal handlers left comes
+ * first: it happened before what is to be booked now.
+ */
+static inline bool booking_enter(void) {
+    recorder_thread.doing |= THREAD_BUSY;
+    atomic_signal_fence(memory_order_seq_cst);
+    bool taken = lock_acquire(&recorder.lock);
+    if (__builtin_expect(pending_any(&recorder.pending), 0))
+        book_pending();
+    return taken;
+}
+
+static inline void booking_leave(bool taken) {
+    lock_release(&recorder.lock, taken);
+    atomic_signal_fence(memory_order_seq_cst);
+    recorder_thread.doing &= ~(uint32_t)THREAD_BUSY;
+}
+
+static inline void book_freed_block(struct block block, bool temporary) {
     ledger_free(&recorder.ledger, TRACE_HEAP, block.site, 1, block.size_bytes, block.birth,
                 temporary);
 }

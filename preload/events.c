@@ -32,9 +32,9 @@ void recorder_allocated(uintptr_t address, uint64_t bytes, const uintptr_t *fram
             .kind = PENDING_ALLOCATED, .address = address, .bytes = bytes, .site = site});
         return;
     }
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     book_allocated(address, bytes, site);
-    recorder_leave(taken);
+    booking_leave(taken);
 }
 
 void recorder_freed(uintptr_t address) {
@@ -45,17 +45,17 @@ void recorder_freed(uintptr_t address) {
             .kind = PENDING_FREED, .address = address, .temporary = temporary});
         return;
     }
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     book_freed(address, temporary);
-    recorder_leave(taken);
+    booking_leave(taken);
 }
 
 __attribute__((noinline)) void recorder_failed(enum trace_space space) {
     if (!recorder_active() || recorder_busy())
         return;
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     ledger_count_failed(&recorder.ledger, space);
-    recorder_leave(taken);
+    booking_leave(taken);
 }
 
 void recorder_reallocating(uintptr_t address, struct recorder_taken *ret_taken) {
@@ -68,9 +68,9 @@ void recorder_reallocating(uintptr_t address, struct recorder_taken *ret_taken) 
         queue((struct pending_event){.kind = PENDING_FREED, .address = address});
         return;
     }
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     ret_taken->known = blocks_remove(&recorder.blocks, address, &ret_taken->block);
-    recorder_leave(taken);
+    booking_leave(taken);
 }
 
 void recorder_realloc_failed(const struct recorder_taken *taken_out) {
@@ -80,11 +80,11 @@ void recorder_realloc_failed(const struct recorder_taken *taken_out) {
         __atomic_fetch_add(&recorder_completeness()->events_lost, 1, __ATOMIC_RELAXED);
         return;
     }
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     if (taken_out->known)
         book_again(taken_out);
     ledger_count_failed(&recorder.ledger, TRACE_HEAP);
-    recorder_leave(taken);
+    booking_leave(taken);
 }
 
 void recorder_reallocated(const struct recorder_taken *taken_out, uintptr_t address,
@@ -97,7 +97,7 @@ void recorder_reallocated(const struct recorder_taken *taken_out, uintptr_t addr
         return;
     }
     uint32_t site = address != 0 ? sites_of(TRACE_HEAP, frame) : 0;
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     if (taken_out->known)
         book_freed_block(taken_out->block, false);
     else
@@ -106,7 +106,7 @@ void recorder_reallocated(const struct recorder_taken *taken_out, uintptr_t addr
         book_allocated(address, bytes, site);
         ledger_count_reallocation(&recorder.ledger, TRACE_HEAP);
     }
-    recorder_leave(taken);
+    booking_leave(taken);
     recorder_thread.last_allocated = address;
 }
 
@@ -130,23 +130,23 @@ void recorder_mapped(uintptr_t address, uint64_t bytes, enum trace_space space,
                                      .site = site});
         return;
     }
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     book_mapped(address, bytes, space, site);
-    recorder_leave(taken);
+    booking_leave(taken);
 }
 
 void recorder_unmapping(uintptr_t address, uint64_t bytes, struct recorder_unmapping *ret) {
     *ret = (struct recorder_unmapping){.queued = recorder_busy()};
     if (!recorder_active() || ret->queued)
         return;
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     const struct mapping *found =
         mappings_find(&recorder.mappings, address, address + (bytes > 0 ? bytes : 1));
     ret->serial = recorder.mappings.serial;
     ret->known = found != NULL;
     if (found != NULL)
         ret->space = found->space;
-    recorder_leave(taken);
+    booking_leave(taken);
 }
 
 void recorder_unmapped(uintptr_t address, uint64_t bytes,
@@ -159,9 +159,9 @@ void recorder_unmapped(uintptr_t address, uint64_t bytes,
             .kind = PENDING_UNMAPPED, .address = address, .bytes = bytes});
         return;
     }
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     book_unmapped(address, address + bytes, unmapping->serial);
-    recorder_leave(taken);
+    booking_leave(taken);
 }
 
 void recorder_remapped(struct recorder_range old, struct recorder_range new, bool keeps_old,
@@ -182,10 +182,10 @@ void recorder_remapped(struct recorder_range old, struct recorder_range new, boo
     if (!unmapping->known)
         return;
     uint32_t site = sites_of(unmapping->space, frame);
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     if (!keeps_old)
         book_unmapped(old.address, old.address + old.bytes, unmapping->serial);
     book_mapped(new.address, new.bytes, unmapping->space, site);
     ledger_count_reallocation(&recorder.ledger, unmapping->space);
-    recorder_leave(taken);
+    booking_leave(taken);
 }

@@ -6,6 +6,7 @@
  * forked children: its page is wiped there by the kernel, so that a child can never write to its
  * parent's trace, however it was made.
  */
+#include "booking.h"
 #include "config.h"
 #include "recorder_state.h"
 #include "sites.h"
@@ -63,28 +64,28 @@ void recorder_region_begin(const char *name) {
     if (!recorder_active() || recorder_busy() || name == NULL)
         return;
     struct ledger_moment now = this_moment();
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     ledger_begin(&recorder.ledger, name, &now);
     update_unwinds();
-    recorder_leave(taken);
+    booking_leave(taken);
 }
 
 void recorder_region_end(const char *name) {
     if (!recorder_active() || recorder_busy() || name == NULL)
         return;
     struct ledger_moment now = this_moment();
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     ledger_end(&recorder.ledger, name, &now);
     update_unwinds();
-    recorder_leave(taken);
+    booking_leave(taken);
 }
 
 int recorder_region_query(const char *name, struct votrace_region_totals *ret_totals) {
     if (!recorder_active() || recorder_busy() || name == NULL)
         return -ENOSYS;
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     int r = ledger_query(&recorder.ledger, name, ret_totals);
-    recorder_leave(taken);
+    booking_leave(taken);
     return r;
 }
 
@@ -185,7 +186,7 @@ void recorder_fork_prepare(void) {
     /* Not when a signal handler forks inside the recorder: the child is muted anyhow. */
     if (!recorder_active() || recorder_busy())
         return;
-    recorder.fork_lock_taken = recorder_enter();
+    recorder.fork_lock_taken = booking_enter();
     recorder.fork_held = true;
 }
 
@@ -198,7 +199,7 @@ void recorder_fork_parent(void) {
     }
     recorder.fork_held = false;
     recorder_completeness()->forked_children++;
-    recorder_leave(recorder.fork_lock_taken);
+    booking_leave(recorder.fork_lock_taken);
 }
 
 void recorder_fork_child(void) {
@@ -228,7 +229,7 @@ void recorder_exiting(void) {
     int saved_errno = errno;
     struct votrace_region_totals totals = {0};
     sites_note_modules();
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     bool first = recorder.file.header->state != TRACE_EXITED;
     recorder.file.header->end_elapsed_ns = clock_ns(CLOCK_MONOTONIC) - recorder.start_ns;
     recorder.file.header->state = TRACE_EXITED;
@@ -238,7 +239,7 @@ void recorder_exiting(void) {
         /* What was copied to the file does not follow later events: there may be none. */
         __atomic_store_n(&recorder_gate->recording, 0, __ATOMIC_RELAXED);
     }
-    recorder_leave(taken);
+    booking_leave(taken);
     if (first && isatty(STDERR_FILENO))
         print_summary(&totals);
     errno = saved_errno;

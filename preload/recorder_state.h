@@ -2,8 +2,10 @@
 /*
  * recorder_state.h: what the files of the recorder share. Nobody else includes it.
  *
- *     recorder.c   start, regions, fork, exit            booking.h   block table and ledger
- *     events.c     what the hooks tell                   sites.c     stacks
+ *     recorder.c   start, regions, fork, exit
+ *     events.c     what the hooks tell
+ *     sites.c      stacks
+ *     booking.c    under the lock: tables and ledger
  */
 #pragma once
 
@@ -46,9 +48,6 @@ struct recorder {
 
 extern struct recorder recorder __attribute__((visibility("hidden")));
 
-/* Book what signal handlers left in the queue. The lock is held. */
-void recorder_book_pending(void);
-
 static inline struct trace_completeness *recorder_completeness(void) {
     return &recorder.file.header->completeness;
 }
@@ -56,23 +55,4 @@ static inline struct trace_completeness *recorder_completeness(void) {
 /* This thread is in the recorder already: a signal handler has interrupted it. */
 static inline bool recorder_busy(void) {
     return (recorder_thread.doing & THREAD_BUSY) != 0;
-}
-
-/*
- * Take the lock. Returns what recorder_leave() has to be given. What signal handlers left comes
- * first: it happened before what is to be booked now.
- */
-static inline bool recorder_enter(void) {
-    recorder_thread.doing |= THREAD_BUSY;
-    atomic_signal_fence(memory_order_seq_cst);
-    bool taken = lock_acquire(&recorder.lock);
-    if (__builtin_expect(pending_any(&recorder.pending), 0))
-        recorder_book_pending();
-    return taken;
-}
-
-static inline void recorder_leave(bool taken) {
-    lock_release(&recorder.lock, taken);
-    atomic_signal_fence(memory_order_seq_cst);
-    recorder_thread.doing &= ~(uint32_t)THREAD_BUSY;
 }

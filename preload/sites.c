@@ -7,18 +7,22 @@
  */
 #include "sites.h"
 
+#include "booking.h"
+
 #include <errno.h>
 #include <link.h>
 #include <sys/single_threaded.h>
+
+#define ADD_STACK_BYTES ((size_t)4 << 10)
 
 static int note_module(struct dl_phdr_info *info, size_t bytes, void *data) {
     uint64_t changes = info->dlpi_adds + info->dlpi_subs;
     uint64_t *known = data;
     if (changes == *known)
         return 1;
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     modules_note(&recorder.modules, info);
-    recorder_leave(taken);
+    booking_leave(taken);
     atomic_store_explicit(&recorder.loader_changes, changes, memory_order_relaxed);
     return 0;
 }
@@ -35,17 +39,18 @@ static uint32_t no_stack(enum trace_space space, bool missing) {
     return stacktree_site_no_stack(space);
 }
 
+/* @counted: the stack is already among those that are missing. */
 static __attribute__((noinline, cold)) uint32_t add_site(const struct backtrace *backtrace,
-                                                         enum trace_space space) {
-    if (recorder_busy())
-        return no_stack(space, true);
+                                                         enum trace_space space, bool counted) {
+    if (recorder_busy() || !backtrace_has_room(__builtin_frame_address(0), ADD_STACK_BYTES))
+        return no_stack(space, !counted);
     sites_note_modules();
     bool other;
-    bool taken = recorder_enter();
+    bool taken = booking_enter();
     uint32_t site = stacktree_add(&recorder.stacks, backtrace, space, &other);
     if (other)
         recorder_completeness()->stacks_other++;
-    recorder_leave(taken);
+    booking_leave(taken);
     return site;
 }
 
@@ -82,12 +87,13 @@ __attribute__((noinline)) uint32_t sites_by_stack(enum trace_space space,
 
     int saved_errno = errno;
     recorder_thread.doing |= THREAD_UNWINDING;
-    if (!backtrace_take(backtrace, frame, recorder.settings.depth_frames))
+    bool whole = backtrace_take(backtrace, frame, recorder.settings.depth_frames);
+    if (__builtin_expect(!whole, 0))
         no_stack(space, true);
     recorder_thread.doing &= ~(uint32_t)THREAD_UNWINDING;
     uint32_t site = stacktree_find(&recorder.stacks, backtrace, space);
     if (__builtin_expect(site == STACKTREE_NO_SITE, 0))
-        site = add_site(backtrace, space);
+        site = add_site(backtrace, space, !whole);
     atomic_store_explicit(&backtrace->taken, false, memory_order_release);
     errno = saved_errno;
     return site;
