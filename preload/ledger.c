@@ -95,11 +95,11 @@ static inline void own(struct trace_totals *totals, uint64_t bytes) {
         totals->owned_peak_bytes = totals->owned_live_bytes;
 }
 
-/* The row of @site in an inner region, started from the process's row if it is new. */
-static inline struct trace_row *inner_row(const struct ledger *ledger, uint32_t region,
-                                          uint32_t site) {
+/* The row of @site in an open region; in an inner one started from the process's if it is new. */
+static inline struct trace_row *row_in(const struct ledger *ledger, uint32_t region,
+                                       uint32_t site) {
     struct trace_row *row = ledger_row(&ledger->open[region], site);
-    if (row->epoch == 0)
+    if (region > 0 && row->epoch == 0)
         ledger_pair_set(&row->start, ledger_row_live(ledger_row(&ledger->open[0], site)));
     return row;
 }
@@ -113,9 +113,7 @@ __attribute__((noinline)) bool ledger_allocate_nested(struct ledger *ledger,
     ledger_event_begin(ledger);
     for (uint32_t i = ledger->open_count; i-- > 0;) {
         struct trace_region *record = ledger->open[i].record;
-        struct trace_row *row =
-            i > 0 ? inner_row(ledger, i, site) : ledger_row(&ledger->open[0], site);
-        ledger_region_allocate(record, row, space, delta);
+        ledger_region_allocate(record, row_in(ledger, i, site), space, delta);
         if (i > 0)
             own(&record->space[space], bytes);
     }
@@ -133,9 +131,7 @@ __attribute__((noinline)) bool ledger_free_nested(struct ledger *ledger, enum tr
     ledger_event_begin(ledger);
     for (uint32_t i = ledger->open_count; i-- > 0;) {
         struct trace_region *record = ledger->open[i].record;
-        struct trace_row *row =
-            i > 0 ? inner_row(ledger, i, site) : ledger_row(&ledger->open[0], site);
-        ledger_region_free(record, row, space, delta, temporary);
+        ledger_region_free(record, row_in(ledger, i, site), space, delta, temporary);
         if (i > 0 && birth >= ledger->open[i].birth)
             record->space[space].owned_live_bytes -= (int64_t)bytes;
     }

@@ -9,6 +9,7 @@
 
 #include "comparison.h"
 #include "importer.h"
+#include "refused_alloc.h"
 #include "render.h"
 #include "store.h"
 #include "trace_builder.h"
@@ -18,50 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-void *__real_reallocarray(void *block, size_t count, size_t size);
-char *__real_strdup(const char *text);
-char *__real_strndup(const char *text, size_t length);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void *__wrap_reallocarray(void *block, size_t count, size_t size);
-char *__wrap_strdup(const char *text);
-char *__wrap_strndup(const char *text, size_t length);
-
-/* Allocations until one fails; 0: none does. The wrappers have no other way to be told. */
-static size_t left;
-
-static bool fails(void) {
-    return left > 0 && --left == 0;
-}
-
-void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *block, size_t size) {
-    return fails() ? NULL : __real_realloc(block, size);
-}
-
-void *__wrap_reallocarray(void *block, size_t count, size_t size) {
-    return fails() ? NULL : __real_reallocarray(block, count, size);
-}
-
-char *__wrap_strdup(const char *text) {
-    return fails() ? NULL : __real_strdup(text);
-}
-
-char *__wrap_strndup(const char *text, size_t length) {
-    return fails() ? NULL : __real_strndup(text, length);
-}
 
 static void write_trace(const char *path, uint64_t bytes) {
     struct trace_builder b;
@@ -172,10 +129,10 @@ static void test_import_without_memory_fails_cleanly_and_stores_nothing(void **s
     write_trace(place->trace, 1000);
     while (r < 0) {
         struct fault fault = {0};
-        left = ++n;
+        refused_alloc = (struct refused_alloc){.left = ++n};
         r = import(place->trace, place->before, &fault);
-        bool refused = left == 0;
-        left = 0;
+        bool refused = refused_alloc.happened;
+        refused_alloc.left = 0;
         assert_true(r == 0 || (refused && r == -ENOMEM));
         if (r < 0)
             assert_true(fault.text[0] != '\0' && run_count(place->before) == 0);
@@ -197,10 +154,10 @@ static void test_diff_without_memory_fails_cleanly(void **state) {
     size_t failures = 0;
     bool refused = true;
     while (refused) {
-        left = ++n;
+        refused_alloc = (struct refused_alloc){.left = ++n};
         int r = compare(place, sink, &fault);
-        refused = left == 0;
-        left = 0;
+        refused = refused_alloc.happened;
+        refused_alloc.left = 0;
         /* A name that found no memory may be a `?`; everything else has to be said. */
         assert_true(r == 0 || (refused && r == -ENOMEM));
         failures += r < 0;

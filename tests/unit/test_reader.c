@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "checksum.h"
+#include "refused_alloc.h"
 #include "votable.h"
 
 #include <errno.h>
@@ -25,63 +26,6 @@
 #include <unistd.h>
 
 #define TABLES 3
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-void *__real_reallocarray(void *block, size_t count, size_t size);
-char *__real_strdup(const char *text);
-char *__real_strndup(const char *text, size_t length);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void *__wrap_reallocarray(void *block, size_t count, size_t size);
-char *__wrap_strdup(const char *text);
-char *__wrap_strndup(const char *text, size_t length);
-
-/* Allocations until one fails; 0: none does. The wrappers have no other way to be told. */
-static struct {
-    unsigned long left;
-    bool for_good;
-    bool happened;
-} failing;
-
-static bool fails(void) {
-    if (failing.left == 0)
-        return false;
-    if (failing.left > 1) {
-        failing.left--;
-        return false;
-    }
-    if (!failing.for_good)
-        failing.left = 0;
-    failing.happened = true;
-    return true;
-}
-
-void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *block, size_t size) {
-    return fails() ? NULL : __real_realloc(block, size);
-}
-
-void *__wrap_reallocarray(void *block, size_t count, size_t size) {
-    return fails() ? NULL : __real_reallocarray(block, count, size);
-}
-
-char *__wrap_strdup(const char *text) {
-    return fails() ? NULL : __real_strdup(text);
-}
-
-char *__wrap_strndup(const char *text, size_t length) {
-    return fails() ? NULL : __real_strndup(text, length);
-}
 
 static const char document[] =
     "<?xml version=\"1.0\"?>\n"
@@ -111,7 +55,7 @@ static int write_document(void **state) {
     assert_true(fd >= 0);
     assert_int_equal(write(fd, document, sizeof(document) - 1), sizeof(document) - 1);
     close(fd);
-    assert_int_equal(xmlMemSetup(free, __wrap_malloc, __wrap_realloc, __wrap_strdup), 0);
+    assert_int_equal(xmlMemSetup(free, malloc, realloc, strdup), 0);
     votable_library_init();
     return 0;
 }
@@ -126,7 +70,7 @@ static int read_document(enum strategy strategy, uint64_t ret_hashes[TABLES],
                          struct problem *problem) {
     struct votable votable = {0};
     int r = votable_read(path, strategy, &votable, problem);
-    failing.left = 0;
+    refused_alloc.left = 0;
     if (r == 0) {
         assert_int_equal(votable.table_count, TABLES);
         for (size_t i = 0; i < TABLES; i++) {
@@ -142,24 +86,24 @@ static int read_document(enum strategy strategy, uint64_t ret_hashes[TABLES],
 static void check_strategy(enum strategy strategy, bool for_good) {
     uint64_t wanted[TABLES];
     struct problem problem = {0};
-    failing.for_good = for_good;
-    failing.left = 0;
+    refused_alloc.for_good = for_good;
+    refused_alloc.left = 0;
     assert_int_equal(read_document(strategy, wanted, &problem), 0);
 
     unsigned long failures = 0;
-    failing.happened = true;
-    for (unsigned long nth = 1; failing.happened; nth++) {
+    refused_alloc.happened = true;
+    for (size_t nth = 1; refused_alloc.happened; nth++) {
         uint64_t hashes[TABLES];
         problem = (struct problem){0};
-        failing.left = nth;
-        failing.happened = false;
+        refused_alloc.left = nth;
+        refused_alloc.happened = false;
         int r = read_document(strategy, hashes, &problem);
         if (r == 0) {
             assert_memory_equal(hashes, wanted, sizeof(wanted));
             continue;
         }
         failures++;
-        assert_true(failing.happened);
+        assert_true(refused_alloc.happened);
         assert_int_equal(r, problem.code);
         assert_int_equal(r, -ENOMEM);
     }
