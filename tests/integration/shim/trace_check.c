@@ -352,9 +352,11 @@ static int check_ended(struct trace_check *check, uint32_t region, enum trace_sp
 static int check_totals(struct trace_check *check, uint32_t region, enum trace_space space) {
     const struct trace_region *record = check->regions[region];
     const struct trace_totals *totals = &record->space[space];
+    bool owned_holds = totals->owned_peak_bytes >= totals->owned_live_bytes &&
+                       totals->owned_live_bytes >= 0 &&
+                       totals->owned_peak_bytes <= (int64_t)totals->peak.bytes;
     if (totals->peak.epoch == 0 || totals->peak.bytes < totals->start.bytes ||
-        totals->owned_peak_bytes < totals->owned_live_bytes || totals->owned_live_bytes < 0 ||
-        totals->owned_peak_bytes > (int64_t)totals->peak.bytes)
+        (!owned_holds && !check->header->updating))
         return fault(check, "region %u space %d: totals contradict each other", region,
                      (int)space);
     if (!check->header->updating && totals->live.bytes > totals->peak.bytes)

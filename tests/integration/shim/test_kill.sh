@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# test_kill.sh LIBVOTRACE KILL_OFTEN ALLOCATE_FOREVER STEP_EVENTS STEPPED [TIMES]
+#
+# kill -9 at random moments, with 1 and 4 threads, with stacks and without, and between every two
+# instructions of a few events: what is left holds.
+# shellcheck disable=SC2154 # tap.sh assigns $work
+set -u
+lib=$1
+kill_often=$2
+victim=$3
+step_events=$4
+stepped=$5
+times=${6:-150}
+# shellcheck source=/dev/null
+. "$(dirname "$0")/tap.sh"
+
+export MALLOC_PERTURB_=0
+for stacks in all none; do
+    for threads in 1 4; do
+        "$kill_often" "$lib" "$work" "$times" "$stacks" "$victim" "$threads" >"$work/log" 2>&1
+        status=$?
+        grep '^#' "$work/log"
+        result "$times kills, $threads threads, stacks $stacks" "$status" "$work/log"
+    done
+done
+
+# Not killed, but stopped: every state that a kill could leave.
+for stacks in all none; do
+    export VOTRACE_STACKS=$stacks
+    name="every instruction of a few events, stacks $stacks"
+    "$step_events" "$lib" "$work/stepped.$stacks.vtr" "$stepped" >"$work/log" 2>&1
+    status=$?
+    if [ "$status" -eq 77 ]; then
+        skip "$name" 'ptrace() is not allowed'
+        continue
+    fi
+    grep '^#' "$work/log"
+    result "$name" "$status" "$work/log"
+done
+finish
