@@ -9,6 +9,8 @@
  */
 #include "symbols.h"
 
+#include "units.h"
+
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
@@ -31,6 +33,8 @@ struct symbol {
 struct symbols {
     Dwfl *dwfl;
     Dwfl_Module **modules; /* by module of the profile; NULL: no names to be had */
+    struct units *units;   /* likewise */
+    size_t module_count;
     size_t changed;
 };
 
@@ -85,9 +89,11 @@ static int modules_open(struct symbols *symbols, const struct profile *profile) 
         .debuginfo_path = &no_debuginfo_path,
     };
     symbols->modules = calloc(profile->module_count, sizeof(*symbols->modules));
+    symbols->units = calloc(profile->module_count, sizeof(*symbols->units));
     symbols->dwfl = dwfl_begin(&callbacks);
-    if (!symbols->modules || !symbols->dwfl)
+    if (!symbols->modules || !symbols->units || !symbols->dwfl)
         return -ENOMEM;
+    symbols->module_count = profile->module_count;
 
     dwfl_report_begin(symbols->dwfl);
     for (size_t i = 1; i < profile->module_count; i++) {
@@ -154,15 +160,25 @@ static int scopes_at(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **ret_scopes
     return count;
 }
 
+/* Where the innermost code at @address comes from, by the line table. */
+static void line_place(Dwarf_Die *unit, Dwarf_Addr address, struct symbol *ret) {
+    int lineno = 0;
+    Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+    if (!line)
+        return;
+    ret->file = dwarf_linesrc(line, NULL, NULL);
+    ret->folder = unit_folder(unit);
+    if (dwarf_lineno(line, &lineno) == 0 && lineno > 0)
+        ret->lineno = (uint32_t)lineno;
+}
+
 /* Fill @symbols from DWARF scopes, innermost first; @symbols[0] already has file and line. */
-static size_t names_from_dwarf(Dwfl_Module *module, Dwarf_Addr address,
+static size_t names_from_dwarf(Dwarf_Die *unit, Dwarf_Addr address,
                                struct symbol symbols[LEVELS_MAX]) {
-    Dwarf_Addr bias = 0;
-    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
     Dwarf_Die *scopes = NULL;
     Dwarf_Files *files = NULL;
     size_t levels = 0;
-    int count = unit ? scopes_at(unit, address - bias, &scopes) : 0;
+    int count = scopes_at(unit, address, &scopes);
     if (count <= 0)
         return 0;
     if (dwarf_getsrcfiles(unit, &files, NULL) != 0)
@@ -183,28 +199,31 @@ static size_t names_from_dwarf(Dwfl_Module *module, Dwarf_Addr address,
     return levels;
 }
 
-/* All functions at one offset, innermost first. Returns how many, at least 1. */
-static size_t symbols_at(Dwfl_Module *module, uint64_t offset,
-                         struct symbol symbols[LEVELS_MAX]) {
-    memset(symbols, 0, LEVELS_MAX * sizeof(*symbols));
+/* All functions at one offset, innermost first. Returns how many, at least 1; -ENOMEM. */
+static int symbols_at(struct symbols *symbols, uint32_t index, uint64_t offset,
+                      struct symbol found[LEVELS_MAX]) {
+    memset(found, 0, LEVELS_MAX * sizeof(*found));
+    Dwfl_Module *module = symbols->modules[index];
     GElf_Addr bias;
     if (!module || !dwfl_module_getelf(module, &bias))
         return 1;
     Dwarf_Addr address = offset - 1 + bias;
 
-    Dwfl_Line *line = dwfl_module_getsrc(module, address);
-    int lineno = 0;
-    if (line) {
-        symbols[0].file = dwfl_lineinfo(line, NULL, &lineno, NULL, NULL, NULL);
-        symbols[0].folder = dwfl_line_comp_dir(line);
+    Dwarf_Die unit;
+    Dwarf_Addr in_dwarf;
+    size_t levels = 0;
+    int r = units_find(&symbols->units[index], module, address, &unit, &in_dwarf);
+    if (r < 0)
+        return r;
+    if (r > 0) {
+        line_place(&unit, in_dwarf, &found[0]);
+        levels = names_from_dwarf(&unit, in_dwarf, found);
     }
-    symbols[0].lineno = lineno > 0 ? (uint32_t)lineno : 0;
-    size_t levels = names_from_dwarf(module, address, symbols);
-    if (levels == 0 || !symbols[levels - 1].function) {
+    if (levels == 0 || !found[levels - 1].function) {
         levels = levels > 0 ? levels : 1;
-        symbols[levels - 1].function = dwfl_module_addrname(module, address);
+        found[levels - 1].function = dwfl_module_addrname(module, address);
     }
-    return levels;
+    return (int)levels;
 }
 
 /* "/build/../driver/reader.c" -> "/driver/reader.c": the same file has one name. */
@@ -260,7 +279,10 @@ static int frames_expand(struct symbols *symbols, struct profile *profile,
     for (size_t i = 0; i < profile->frame_count; i++) {
         const struct profile_frame *frame = &profile->frames[i];
         struct symbol found[LEVELS_MAX];
-        size_t levels = symbols_at(symbols->modules[frame->module], frame->offset, found);
+        int r = symbols_at(symbols, frame->module, frame->offset, found);
+        if (r < 0)
+            goto no_memory;
+        size_t levels = (size_t)r;
         if (count + levels > room) {
             room = (count + levels) * 2;
             struct profile_frame *more = realloc(frames, room * sizeof(*frames));
@@ -366,8 +388,11 @@ int symbols_resolve(struct profile *profile, size_t *ret_changed) {
         r = profile_expand(&symbols, profile);
     if (r == 0)
         *ret_changed = symbols.changed;
+    for (size_t i = 0; i < symbols.module_count; i++)
+        units_finish(&symbols.units[i]);
     if (symbols.dwfl)
         dwfl_end(symbols.dwfl);
+    free(symbols.units);
     free(symbols.modules);
     return r;
 }
