@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
     const char *then = argc > 2 ? argv[2] : "";
     void *old = buffer_rows(1000);
     if (strcmp(then, "exec") == 0) {
-        /* What is live goes with the program. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+        /* What is live goes with the program. */
         execl(argv[0], argv[0], argv[1], "", (char *)NULL);
         return 99;
     }
