@@ -62,7 +62,6 @@ static void test_each_value_is_taken_or_counted_as_ignored(void **state) {
         clear();
         setenv(cases[i].variable, cases[i].value, 1);
         settings_read(&settings);
-        print_message("%s='%s'\n", cases[i].variable, cases[i].value);
         assert_int_equal(settings.ignored, cases[i].ignored);
         assert_int_equal(settings.stacks, cases[i].stacks);
         assert_int_equal(settings.depth_frames, cases[i].depth_frames);

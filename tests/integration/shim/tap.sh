@@ -12,6 +12,14 @@ cleanup() {
     :
 }
 
+# Meson gives paths that begin in the build folder, and tests change folders.
+absolute() {
+    case $1 in
+    /*) echo "$1" ;;
+    *) echo "$PWD/$1" ;;
+    esac
+}
+
 # result NAME STATUS LOG: one TAP line; LOG is shown when STATUS is not 0.
 result() {
     tests=$((tests + 1))

@@ -8,10 +8,10 @@
 # malloc@GLIBC_2.2.5, and nothing would be traced.
 # shellcheck disable=SC2154 # tap.sh assigns $work
 set -u
-lib=$1
-script=$2
 # shellcheck source=/dev/null
 . "$(dirname "$0")/tap.sh"
+lib=$(absolute "$1")
+script=$(absolute "$2")
 
 sed -n '/^global:/,/^local:/p' "$script" | tr -d ' \n' | sed 's/global://; s/local://' |
     tr ';' '\n' | sed '/^$/d' | sort >"$work/wanted"

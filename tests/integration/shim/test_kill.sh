@@ -7,14 +7,14 @@
 # instructions of a few events: what is left holds.
 # shellcheck disable=SC2154 # tap.sh assigns $work
 set -u
-lib=$1
-kill_often=$2
-victim=$3
-step_events=$4
-stepped=$5
-times=${6:-150}
 # shellcheck source=/dev/null
 . "$(dirname "$0")/tap.sh"
+lib=$(absolute "$1")
+kill_often=$(absolute "$2")
+victim=$(absolute "$3")
+step_events=$(absolute "$4")
+stepped=$(absolute "$5")
+times=${6:-150}
 
 export MALLOC_PERTURB_=0
 for stacks in all none; do

@@ -7,13 +7,13 @@
 # agree to the byte after every few steps, and the trace that is left holds.
 # shellcheck disable=SC2154 # tap.sh assigns $work
 set -u
-lib=$1
-vtrcheck=$2
-property=$3
-seeds=${4:-100}
-steps=${5:-1000}
 # shellcheck source=/dev/null
 . "$(dirname "$0")/tap.sh"
+lib=$(absolute "$1")
+vtrcheck=$(absolute "$2")
+property=$(absolute "$3")
+seeds=${4:-100}
+steps=${5:-1000}
 
 export MALLOC_PERTURB_=0
 

@@ -8,11 +8,11 @@
 # say what the victim did.
 # shellcheck disable=SC2154 # tap.sh assigns $work
 set -u
-lib=$1
-vtrcheck=$2
-folder=$3
 # shellcheck source=/dev/null
 . "$(dirname "$0")/tap.sh"
+lib=$(absolute "$1")
+vtrcheck=$(absolute "$2")
+folder=$(absolute "$3")
 
 export MALLOC_PERTURB_=0
 mounted=

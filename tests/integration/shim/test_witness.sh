@@ -11,11 +11,11 @@
 # A program that does not care, as xmllint, is also measured by each alone.
 # shellcheck disable=SC2154 # tap.sh assigns $work
 set -u
-lib=$1
-vtrcheck=$2
-votdriver=$3
 # shellcheck source=/dev/null
 . "$(dirname "$0")/tap.sh"
+lib=$(absolute "$1")
+vtrcheck=$(absolute "$2")
+votdriver=$(absolute "$3")
 
 export MALLOC_PERTURB_=0
 memusage_lib=
