@@ -150,7 +150,8 @@ static void model_begin(uint32_t name) {
 
 /* Comparing */
 
-static void differ(const char *region, const char *what, int64_t wanted, int64_t got) {
+_Noreturn static void differ(const char *region, const char *what, int64_t wanted,
+                             int64_t got) {
     printf("seed %" PRIu64 " step %" PRIu64 ": %s of region '%s' is %" PRIi64
            ", votrace says %" PRIi64 "\n",
            test.seed, test.step, what, region, wanted, got);
@@ -448,7 +449,7 @@ static void step_map(void) {
             map_remap_fixed(slot);
             return;
         }
-        /* fall through */
+        __attribute__((fallthrough));
     default:
         munmap(test.maps[slot].start, test.maps[slot].bytes);
         if (test.maps[slot].anon)

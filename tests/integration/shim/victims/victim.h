@@ -34,17 +34,28 @@ static inline size_t opaque_size(size_t size) {
     return size;
 }
 
-/* Ways down to one allocation: every combination of bits is a stack of its own. */
-__attribute__((noinline, unused)) static void descend(unsigned bits, int levels, size_t bytes) {
-    if (levels == 0) {
+/*
+ * Ways down to one allocation: every combination of bits is a stack of its own. The two functions
+ * differ, or compilers would make one of both calls.
+ */
+static void descend(unsigned bits, int levels, size_t bytes) __attribute__((unused));
+
+__attribute__((noinline)) static void descend_left(unsigned bits, int levels, size_t bytes) {
+    descend(bits, levels, bytes);
+    STAY_ON_STACK();
+}
+
+__attribute__((noinline)) static void descend_right(unsigned bits, int levels, size_t bytes) {
+    descend(bits, levels, bytes);
+    __asm__ volatile("nop" ::: "memory");
+}
+
+static void descend(unsigned bits, int levels, size_t bytes) {
+    if (levels == 0)
         free(opaque(malloc(bytes)));
-        return;
-    }
-    if (bits & 1) {
-        descend(bits >> 1, levels - 1, bytes);
-        STAY_ON_STACK();
-    } else {
-        descend(bits >> 1, levels - 1, bytes);
-        __asm__ volatile("nop" ::: "memory"); /* or both calls become one */
-    }
+    else if (bits & 1)
+        descend_left(bits >> 1, levels - 1, bytes);
+    else
+        descend_right(bits >> 1, levels - 1, bytes);
+    STAY_ON_STACK();
 }
