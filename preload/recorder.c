@@ -8,6 +8,7 @@
  */
 #include "booking.h"
 #include "config.h"
+#include "program.h"
 #include "recorder_state.h"
 #include "sites.h"
 #include "sysmem.h"
@@ -146,8 +147,7 @@ static bool start(void) {
     recorder.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     recorder.start_ns = clock_ns(CLOCK_MONOTONIC);
     settings_read(&recorder.settings);
-    long got = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe, sizeof(exe) - 1);
-    exe[got > 0 ? got : 0] = '\0';
+    program_path(exe);
 
     bool named = tracefile_expand(recorder.settings.output, last_component(exe),
                                   (unsigned)syscall(SYS_getpid), path) == 0;

@@ -260,9 +260,10 @@ for victim in malloc_zero many_stacks; do
     status=$?
     {
         [ "$status" -eq 0 ] && cmp "$work/plain.out" "$work/shim.out" &&
-            "$vtrcheck" "$work"/loader/*.vtr state=2 'v.heap.allocations>=3' &&
-            # The program is the module, not the loader it was started with.
-            grep -q "$folder/$victim" "$work"/loader/*.vtr
+            "$vtrcheck" "$work/loader/$victim".*.vtr state=2 'v.heap.allocations>=3' &&
+            # The program, an argument, and a module: not the loader.
+            [ "$(cat "$work/loader/$victim".*.vtr | tr '\0' '\n' |
+                grep -acx "$folder/$victim")" -ge 3 ]
     } >>"$work/log" 2>&1
     result "$victim, started through the loader" $? "$work/log"
     rm -rf "$work/loader"

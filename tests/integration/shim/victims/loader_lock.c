@@ -38,9 +38,9 @@ int main(void) {
     pthread_t threads[2];
     alarm(30);
     pthread_barrier_init(&barrier, NULL, 2);
+    votrace_region_begin("v");
     pthread_create(&threads[0], NULL, iterate, NULL);
     pthread_create(&threads[1], NULL, unwind, NULL);
-    votrace_region_begin("v");
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
     votrace_region_end("v");
