@@ -61,8 +61,18 @@ static void update_unwinds(void) {
                           memory_order_relaxed);
 }
 
+/* A marker in a signal handler that interrupted the recorder has no way in. */
+static bool markers_work(const char *name) {
+    if (!recorder_active() || name == NULL)
+        return false;
+    if (!recorder_busy())
+        return true;
+    __atomic_fetch_add(&recorder_completeness()->events_lost, 1, __ATOMIC_RELAXED);
+    return false;
+}
+
 void recorder_region_begin(const char *name) {
-    if (!recorder_active() || recorder_busy() || name == NULL)
+    if (!markers_work(name))
         return;
     struct ledger_moment now = this_moment();
     bool taken = booking_enter();
@@ -72,7 +82,7 @@ void recorder_region_begin(const char *name) {
 }
 
 void recorder_region_end(const char *name) {
-    if (!recorder_active() || recorder_busy() || name == NULL)
+    if (!markers_work(name))
         return;
     struct ledger_moment now = this_moment();
     bool taken = booking_enter();
@@ -210,14 +220,13 @@ void recorder_fork_child(void) {
 /* Exit */
 
 /* Once, and perhaps on the small stack of a signal handler. */
-static void print_summary(const struct votrace_region_totals *totals) {
+static void print_summary(const struct votrace_region_totals *totals, bool whole) {
     static char line[PATH_MAX + 256];
-    int length =
-        snprintf(line, sizeof(line),
-                 "votrace: heap peak %" PRIi64 " bytes, %" PRIu64 " allocations, %" PRIi64
-                 " bytes not freed; %s%s\n",
-                 totals->live_peak_bytes, totals->allocations, totals->live_bytes,
-                 recorder.file.spilling ? "could not write all of " : "", recorder.file.path);
+    int length = snprintf(line, sizeof(line),
+                          "votrace: heap peak %" PRIi64 " bytes, %" PRIu64
+                          " allocations, %" PRIi64 " bytes not freed; %s%s\n",
+                          totals->live_peak_bytes, totals->allocations, totals->live_bytes,
+                          whole ? "" : "could not write all of ", recorder.file.path);
     if (length > 0 && (size_t)length < sizeof(line))
         syscall(SYS_write, STDERR_FILENO, line, length);
 }
@@ -231,17 +240,18 @@ void recorder_exiting(void) {
     sites_note_modules();
     bool taken = booking_enter();
     bool first = recorder.file.header->state != TRACE_EXITED;
+    bool whole = true;
     recorder.file.header->end_elapsed_ns = clock_ns(CLOCK_MONOTONIC) - recorder.start_ns;
     recorder.file.header->state = TRACE_EXITED;
     ledger_query(&recorder.ledger, "process", &totals);
     if (first && recorder.file.spilling) {
-        tracefile_finish(&recorder.file);
+        whole = tracefile_finish(&recorder.file);
         /* What was copied to the file does not follow later events: there may be none. */
         __atomic_store_n(&recorder_gate->recording, 0, __ATOMIC_RELAXED);
     }
     booking_leave(taken);
     if (first && isatty(STDERR_FILENO))
-        print_summary(&totals);
+        print_summary(&totals, whole);
     errno = saved_errno;
 }
 

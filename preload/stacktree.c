@@ -114,7 +114,8 @@ static uint32_t node_append(struct stacktree *tree, uint32_t parent, uintptr_t a
         .depth = id == 0 ? 0 : node_at(tree, parent)->depth + 1,
     };
     tree->node_count++;
-    tree->file->header->node_count = tree->node_count;
+    /* The node is whole before it counts: a kill may come in between. */
+    __atomic_store_n(&tree->file->header->node_count, tree->node_count, __ATOMIC_RELEASE);
     return id;
 }
 
@@ -151,7 +152,7 @@ static uint32_t site_append(struct stacktree *tree, struct trace_site site) {
     }
     tree->sites[chunk][id % STACKTREE_NODES_PER_CHUNK] = site;
     tree->site_count++;
-    tree->file->header->site_count = tree->site_count;
+    __atomic_store_n(&tree->file->header->site_count, tree->site_count, __ATOMIC_RELEASE);
     return id;
 }
 

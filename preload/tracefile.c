@@ -318,21 +318,38 @@ static bool write_spills(const struct tracefile *file, int fd) {
     return true;
 }
 
-void tracefile_finish(struct tracefile *file) {
-    if (!file->spilling || file->path[0] == '\0')
-        return;
-    int saved_errno = errno;
-    uint64_t used_before = file->header->used_bytes;
+/* The header is in the file: it counts the chunks once they are there. */
+static bool complete_file(struct tracefile *file) {
+    int fd = reopen(file);
+    if (fd < 0)
+        return false;
+    bool written = write_spills(file, fd);
+    if (written)
+        __atomic_store_n(&file->header->used_bytes, file->end_offset, __ATOMIC_RELEASE);
+    raw_close(fd);
+    return written;
+}
 
-    int fd = file->file_exists ? reopen(file) : create(file, file->path);
-    if (fd >= 0) {
-        file->header->used_bytes = file->end_offset;
-        bool written = write_spills(file, fd);
-        if (!written && file->file_exists)
-            file->header->used_bytes = used_before;
-        if (!written && !file->file_exists)
-            syscall(SYS_unlinkat, AT_FDCWD, file->path, 0);
-        raw_close(fd);
-    }
+/* The header is in memory, too. */
+static bool write_file(struct tracefile *file) {
+    int fd = create(file, file->path);
+    if (fd < 0)
+        return false;
+    file->header->used_bytes = file->end_offset;
+    bool written = write_spills(file, fd);
+    if (!written)
+        syscall(SYS_unlinkat, AT_FDCWD, file->path, 0);
+    raw_close(fd);
+    return written;
+}
+
+bool tracefile_finish(struct tracefile *file) {
+    if (!file->spilling)
+        return true;
+    if (file->path[0] == '\0')
+        return false;
+    int saved_errno = errno;
+    bool whole = file->file_exists ? complete_file(file) : write_file(file);
     errno = saved_errno;
+    return whole;
 }

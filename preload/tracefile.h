@@ -65,6 +65,7 @@ void tracefile_text(struct tracefile *file, enum trace_text what, const char *te
                     size_t bytes);
 
 /*
- * At exit: try once more to write what is in memory only. The mapping stays: late frees count.
+ * At exit: try once more to write what is in memory only. Returns whether the file now holds
+ * everything. The mapping stays: late frees count, but not in what was written here.
  */
-void tracefile_finish(struct tracefile *file);
+bool tracefile_finish(struct tracefile *file);
