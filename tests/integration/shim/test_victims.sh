@@ -142,6 +142,8 @@ ended="state=2 updating=0 file_refused=0 $complete"
     # ---- threads, destructors, ends ----
     victim short_threads 'v.heap.allocations>=10000' 'v.heap.frees>=10000' $ended
     victim thread_destructors 'v.heap.allocations>=80' 'v.heap.frees>=80' 'v.heap.added>=4300' $ended
+    victim heap_race 'v.heap.allocations>=50000' v.heap.failed=0 $ended
+    victim mapping_race 'v.anon.allocations>=80000' v.anon.net=0 $ended
     victim atexit_handlers v.heap.allocations=2 v.heap.frees=1 v.heap.net=50 v.open=0 $ended
     victim exit_ways v.open=1 v.heap.allocations=1 $ended
     victim 'exit_ways _exit' v.open=1 $ended
