@@ -7,7 +7,6 @@
  * mmap, a calloc built on malloc) is not an event of the program. The state found is put back,
  * not cleared.
  */
-#include "backtrace.h"
 #include "real.h"
 #include "recorder.h"
 
@@ -297,7 +296,7 @@ EXPORT int dlclose(void *handle) {
     if (MISSING(dlclose))
         return -1;
     int r = real.dlclose(handle);
-    backtrace_forget();
+    recorder_module_unloaded();
     return r;
 }
 

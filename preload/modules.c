@@ -32,10 +32,12 @@ static uint64_t hash_name(const char *name) {
 /* Remember the segment. Returns whether it is new. */
 static bool remember(struct modules *modules, struct module_seen segment) {
     for (uint32_t i = 0; i < modules->seen_count; i++) {
-        const struct module_seen *seen = &modules->seen[i];
+        struct module_seen *seen = &modules->seen[i];
         if (seen->start == segment.start && seen->bias == segment.bias &&
-            seen->name_hash == segment.name_hash)
+            seen->name_hash == segment.name_hash) {
+            seen->round = segment.round;
             return false;
+        }
     }
     if (modules->seen_count == modules->seen_capacity) {
         uint32_t capacity = modules->seen_capacity * 2;
@@ -117,6 +119,26 @@ static void write_segment(struct modules *modules, const struct dl_phdr_info *in
     memcpy(module + 1, modules->path, path_bytes);
 }
 
+void modules_begin_round(struct modules *modules) {
+    modules->round++;
+}
+
+static bool knows(const struct modules *modules, uintptr_t address) {
+    for (uint32_t i = 0; i < modules->seen_count; i++) {
+        const struct module_seen *seen = &modules->seen[i];
+        if (address >= seen->start && address < seen->end && seen->round == modules->round)
+            return true;
+    }
+    return false;
+}
+
+bool modules_know(const struct modules *modules, const uintptr_t *addresses, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!knows(modules, addresses[i]))
+            return false;
+    return true;
+}
+
 void modules_note(struct modules *modules, const struct dl_phdr_info *info) {
     const char *name = info->dlpi_name != NULL ? info->dlpi_name : "";
     if (name[0] == '\0')
@@ -127,10 +149,12 @@ void modules_note(struct modules *modules, const struct dl_phdr_info *info) {
             continue;
         struct module_seen seen = {
             .start = info->dlpi_addr + segment->p_vaddr,
+            .end = info->dlpi_addr + segment->p_vaddr + segment->p_memsz,
             .bias = info->dlpi_addr,
             .name_hash = hash_name(name),
+            .round = modules->round,
         };
         if (remember(modules, seen))
-            write_segment(modules, info, name, seen.start, seen.start + segment->p_memsz);
+            write_segment(modules, info, name, seen.start, seen.end);
     }
 }

@@ -173,6 +173,7 @@ static bool start(void) {
         ledger_init(&recorder.ledger, &recorder.file, &recorder.stacks, &now) < 0)
         return false;
     backtrace_init();
+    sites_note_modules(); /* now, while nobody can hold the loader's lock */
     update_unwinds();
     recorder.file.header->state = TRACE_RUNNING;
     __atomic_store_n(&recorder_gate, gate, __ATOMIC_RELEASE);

@@ -107,6 +107,9 @@ void recorder_region_begin(const char *name);
 void recorder_region_end(const char *name);
 int recorder_region_query(const char *name, struct votrace_region_totals *ret_totals);
 
+/* dlclose() was called: what is known of the program's code may be wrong. */
+void recorder_module_unloaded(void);
+
 /* Around fork(), by pthread_atfork(). */
 void recorder_fork_prepare(void);
 void recorder_fork_parent(void);

@@ -40,6 +40,7 @@ struct recorder {
     _Atomic uint32_t threads_numbered;
     struct backtrace backtraces[RECORDER_BACKTRACES];
     _Atomic uint64_t loader_changes; /* loads and unloads when modules were last noted */
+    _Atomic bool module_unloaded;    /* since then, perhaps */
     uint64_t start_ns;
     uint64_t page_bytes;
     bool fork_held; /* recorder_fork_prepare() entered */

@@ -15,12 +15,20 @@
 
 #define ADD_STACK_BYTES ((size_t)4 << 10)
 
+struct noting {
+    uint64_t known; /* loader_changes before */
+    bool begun;
+};
+
 static int note_module(struct dl_phdr_info *info, size_t bytes, void *data) {
+    struct noting *noting = data;
     uint64_t changes = info->dlpi_adds + info->dlpi_subs;
-    uint64_t *known = data;
-    if (changes == *known)
+    if (changes == noting->known)
         return 1;
     bool taken = booking_enter();
+    if (!noting->begun)
+        modules_begin_round(&recorder.modules);
+    noting->begun = true;
     modules_note(&recorder.modules, info);
     booking_leave(taken);
     atomic_store_explicit(&recorder.loader_changes, changes, memory_order_relaxed);
@@ -29,8 +37,31 @@ static int note_module(struct dl_phdr_info *info, size_t bytes, void *data) {
 
 /* The loader's lock is taken, ours only inside it. */
 void sites_note_modules(void) {
-    uint64_t known = atomic_load_explicit(&recorder.loader_changes, memory_order_relaxed);
-    dl_iterate_phdr(note_module, &known);
+    struct noting noting = {
+        .known = atomic_load_explicit(&recorder.loader_changes, memory_order_relaxed)};
+    atomic_store_explicit(&recorder.module_unloaded, false, memory_order_relaxed);
+    dl_iterate_phdr(note_module, &noting);
+}
+
+void recorder_module_unloaded(void) {
+    backtrace_forget();
+    atomic_store_explicit(&recorder.module_unloaded, true, memory_order_relaxed);
+}
+
+/*
+ * Ask the loader only about code that is not known: a thread inside of dl_iterate_phdr() holds
+ * its lock, and may be waiting for this one. The outer frames that have nodes were known before.
+ */
+static void note_modules_of(const struct backtrace *backtrace) {
+    bool known = !atomic_load_explicit(&recorder.module_unloaded, memory_order_relaxed);
+    if (known) {
+        bool taken = booking_enter();
+        known = modules_know(&recorder.modules, backtrace->addresses + backtrace->known_nodes,
+                             backtrace->depth_frames - backtrace->known_nodes);
+        booking_leave(taken);
+    }
+    if (!known)
+        sites_note_modules();
 }
 
 static uint32_t no_stack(enum trace_space space, bool missing) {
@@ -44,7 +75,7 @@ static __attribute__((noinline, cold)) uint32_t add_site(const struct backtrace 
                                                          enum trace_space space, bool counted) {
     if (recorder_busy() || !backtrace_has_room(__builtin_frame_address(0), ADD_STACK_BYTES))
         return no_stack(space, !counted);
-    sites_note_modules();
+    note_modules_of(backtrace);
     bool other;
     bool taken = booking_enter();
     uint32_t site = stacktree_add(&recorder.stacks, backtrace, space, &other);

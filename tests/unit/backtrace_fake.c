@@ -15,6 +15,9 @@ void backtrace_fake_set(const uintptr_t *frames, size_t depth_frames, bool whole
 void backtrace_init(void) {
 }
 
+void backtrace_forget(void) {
+}
+
 bool backtrace_take(struct backtrace *backtrace, const uintptr_t *frame, size_t depth_limit) {
     if (script == NULL || !script_whole) {
         uintptr_t caller = frame[1];
