@@ -111,9 +111,8 @@ struct trace_completeness {
     uint64_t forked_children;  /* fork()ed children, muted: what they allocate is not here */
     uint64_t unbalanced_ends;  /* votrace_region_end() without a begin */
     uint64_t regions_dropped;  /* region instances beyond the limit: not measured */
-    uint64_t owned_inexact;    /* owned_* wrong: more than 2^19 regions began */
     uint64_t settings_ignored; /* VOTRACE_* variables with a value that means nothing */
-    uint64_t reserved[5];
+    uint64_t reserved[6];
 };
 
 struct trace_header {

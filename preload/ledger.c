@@ -25,7 +25,9 @@
 #include <string.h>
 
 #define DIRECTORY_ENTRIES ((BLOCKS_SITE_MAX + 2) / TRACE_ROWS_PER_CHUNK)
-#define DIRECTORY_BYTES   (DIRECTORY_ENTRIES * sizeof(struct trace_row *))
+_Static_assert(LEDGER_REGIONS_MAX < BLOCKS_BIRTH_MAX, "a block can tell when it was born");
+
+#define DIRECTORY_BYTES (DIRECTORY_ENTRIES * sizeof(struct trace_row *))
 
 /* What was given up is kept in a list that runs through its own memory. */
 struct given_up {
@@ -234,10 +236,7 @@ int ledger_begin(struct ledger *ledger, const char *name, const struct ledger_mo
         completeness->regions_dropped++;
         return -ENOSPC;
     }
-    if (ledger->begun < BLOCKS_BIRTH_MAX)
-        ledger->begun++;
-    else
-        completeness->owned_inexact = 1;
+    ledger->begun++;
 
     struct ledger_region *region = &ledger->open[ledger->open_count];
     *region = (struct ledger_region){

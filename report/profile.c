@@ -29,7 +29,6 @@ static const struct profile_gap_text gap_texts[PROFILE_GAPS] = {
     [PROFILE_UNBALANCED_ENDS] = {"unbalanced_ends", "region ends without a begin", false},
     [PROFILE_REGIONS_DROPPED] = {"regions_dropped", "regions beyond the limit not measured",
                                  true},
-    [PROFILE_OWNED_INEXACT] = {"owned_inexact", "times the owned peak may be wrong", false},
     [PROFILE_SETTINGS_IGNORED] = {"settings_ignored", "VOTRACE_* settings not understood",
                                   false},
 };

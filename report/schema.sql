@@ -48,7 +48,6 @@ CREATE TABLE run (
     forked_children  INTEGER NOT NULL, -- forked children not measured
     unbalanced_ends  INTEGER NOT NULL, -- region ends without a begin
     regions_dropped  INTEGER NOT NULL, -- region instances not measured
-    owned_inexact    INTEGER NOT NULL, -- owned_peak may be wrong
     settings_ignored INTEGER NOT NULL  -- VOTRACE_* settings not understood
 ) STRICT;
 CREATE INDEX run_by_benchmark ON run (benchmark_id, id);

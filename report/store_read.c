@@ -19,7 +19,10 @@
     "host, kernel, machine, votrace_version, pid, start_ns, elapsed_ns, outcome, status, "     \
     "trace_end, run.stacks, depth_limit, stacks_truncated, cut, truncated, events_lost, "      \
     "unknown_frees, table_refused, file_refused, stacks_missing, stacks_other, "               \
-    "forked_children, unbalanced_ends, regions_dropped, owned_inexact, settings_ignored"
+    "forked_children, unbalanced_ends, regions_dropped, settings_ignored"
+
+#define FIRST_GAP_COLUMN 25
+#define RUN_COLUMN_COUNT (FIRST_GAP_COLUMN + PROFILE_GAPS)
 
 int store_damaged(struct store_reader *reader, const char *what) {
     return fault_set(reader->fault, -EBADMSG, "the store is damaged: %s", what);
@@ -97,7 +100,7 @@ static int run_columns_take(struct store_reader *reader, sqlite3_stmt *s, struct
     profile->cut = sqlite3_column_int(s, 23) != 0;
     profile->truncated = sqlite3_column_int(s, 24) != 0;
     for (int i = 0; i < PROFILE_GAPS; i++)
-        profile->gaps[i] = sqlite3_column_int64(s, 25 + i);
+        profile->gaps[i] = sqlite3_column_int64(s, FIRST_GAP_COLUMN + i);
     return 0;
 }
 
@@ -187,9 +190,9 @@ int store_list(struct store *store, struct arena *arena, struct store_entry **re
             r = params_take(&reader, each, parameters ? parameters : "{}", &entry->run);
         if (r < 0)
             break;
-        entry->region = store_text(arena, s, 36);
-        entry->peak_added = sqlite3_column_int64(s, 37);
-        entry->region_count = sqlite3_column_int64(s, 38);
+        entry->region = store_text(arena, s, RUN_COLUMN_COUNT);
+        entry->peak_added = sqlite3_column_int64(s, RUN_COLUMN_COUNT + 1);
+        entry->region_count = sqlite3_column_int64(s, RUN_COLUMN_COUNT + 2);
         if (!entry->region)
             r = store_no_memory(&reader);
     }

@@ -38,9 +38,9 @@ static const char *const statement_sql[STATEMENTS] = {
         "host, kernel, machine, votrace_version, pid, start_ns, elapsed_ns, outcome, status, "
         "trace_end, stacks, depth_limit, stacks_truncated, cut, truncated, events_lost, "
         "unknown_frees, table_refused, file_refused, stacks_missing, stacks_other, "
-        "forked_children, unbalanced_ends, regions_dropped, owned_inexact, settings_ignored) "
+        "forked_children, unbalanced_ends, regions_dropped, settings_ignored) "
         "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,"
-        "?22,?23,?24,?25,?26,?27,?28,?29,?30,?31,?32,?33,?34)",
+        "?22,?23,?24,?25,?26,?27,?28,?29,?30,?31,?32,?33)",
     [FIND_MODULE] = "SELECT id FROM module WHERE path=?1 AND build_id=?2",
     [ADD_MODULE] = "INSERT INTO module (path, build_id) VALUES (?1, ?2)",
     [FIND_FRAME] = "SELECT id FROM frame WHERE module_id=?1 AND offset=?2 AND level=?3 AND "
@@ -162,7 +162,7 @@ static int write_run(struct writer *writer, const struct run *run, int64_t *ret_
     if (r < 0)
         return r;
     r = WRITER_BIND(
-        writer, ADD_RUN, "ttiittttttttiiitittiiiiiiiiiiiiiii", run->uuid, run->set_uuid,
+        writer, ADD_RUN, "ttiittttttttiiitittiiiiiiiiiiiiii", run->uuid, run->set_uuid,
         (int64_t)run->repeat, benchmark, profile->program, profile->exe, profile->cwd,
         writer->command, run->host, run->kernel, run->machine, profile->votrace_version,
         (int64_t)profile->pid, profile->start_realtime_ns, profile->elapsed_ns,
@@ -171,8 +171,8 @@ static int write_run(struct writer *writer, const struct run *run, int64_t *ret_
         profile->stacks_truncated, (int64_t)profile->cut, (int64_t)profile->truncated,
         profile->gaps[0], profile->gaps[1], profile->gaps[2], profile->gaps[3],
         profile->gaps[4], profile->gaps[5], profile->gaps[6], profile->gaps[7],
-        profile->gaps[8], profile->gaps[9], profile->gaps[10]);
-    _Static_assert(PROFILE_GAPS == 11, "a column for each gap");
+        profile->gaps[8], profile->gaps[9]);
+    _Static_assert(PROFILE_GAPS == 10, "a column for each gap");
     return r < 0 ? r : insert(writer, ADD_RUN, ret_id);
 }
 

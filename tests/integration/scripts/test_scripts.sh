@@ -50,19 +50,19 @@ test_tally() {
 # ---- table.awk ----
 
 test_table() {
-    printf '%s\n' 'w plain 3' 'w plain 1' 'w plain 2' 'w votrace-none 2.5' 'w votrace-all 4' \
-        'w heaptrack 6' >"$scratch/samples"
-    awk -v tools='plain votrace-none votrace-all heaptrack' -v workloads=w \
+    printf 'churn-1 %s\n' 'plain 3' 'plain 1' 'plain 2' 'votrace-none 2.5' 'votrace-all 4' \
+        'heaptrack 6' >"$scratch/samples"
+    awk -v tools='plain votrace-none votrace-all heaptrack' -v workloads=churn-1 \
         -f "$root/tests/bench/table.awk" "$scratch/samples" >"$scratch/table"
     expect table_takes_medians_and_divides_by_heaptracks_added_time \
-        '| w | votrace, all stacks | 4.000 | 4.000-4.000 | 2.00 | 2.000 | 0.50 |' \
+        '| churn-1 | votrace, all stacks | 4.000 | 4.000-4.000 | 2.00 | 2.000 | 0.50 |' \
         "$(grep 'all stacks *|' "$scratch/table" | tr -s ' ')"
     expect table_says_which_target_is_missed \
-        '- w, totals only, x plain: 1.25, target at most 1.35: met
-- w, added with all stacks, of heaptrack'\''s: 0.50, target at most 0.50: met' \
+        '- churn-1, totals only, x plain: 1.25, target at most 1.35: met
+- churn-1, added with all stacks, of heaptrack'\''s: 0.50, target at most 0.50: met' \
         "$(grep '^- ' "$scratch/table")"
-    printf '%s\n' 'w plain 1' 'w votrace-none 1.4' 'w votrace-all 3' 'w heaptrack 4' |
-        awk -v tools='plain votrace-none votrace-all heaptrack' -v workloads=w \
+    printf 'churn-1 %s\n' 'plain 1' 'votrace-none 1.4' 'votrace-all 3' 'heaptrack 4' |
+        awk -v tools='plain votrace-none votrace-all heaptrack' -v workloads=churn-1 \
             -f "$root/tests/bench/table.awk" >"$scratch/table"
     expect table_reports_both_missed_targets '2' "$(grep -c 'missed$' "$scratch/table")"
 }

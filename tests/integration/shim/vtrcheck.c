@@ -61,7 +61,6 @@ static const struct field header_fields[] = {
     COMPLETENESS(forked_children),
     COMPLETENESS(unbalanced_ends),
     COMPLETENESS(regions_dropped),
-    COMPLETENESS(owned_inexact),
     COMPLETENESS(settings_ignored),
 };
 
