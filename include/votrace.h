@@ -12,8 +12,8 @@
  * it is preloaded; without it every call below does nothing and costs one test of a pointer.
  *
  * A weak reference is resolved by the dynamic loader only in position-independent code (the
- * default of today's compilers). In a static program, or one linked with -no-pie, it stays NULL
- * and nothing is measured.
+ * default of today's compilers). In a static program, and in code compiled with -fno-pie, it stays
+ * NULL and nothing is measured.
  *
  * All functions may be called from any thread. None of them changes errno.
  */
