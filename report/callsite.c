@@ -110,11 +110,62 @@ static int compare_lengths(const char *a, size_t a_length, const char *b, size_t
     return a_length < b_length ? -1 : a_length > b_length;
 }
 
-/* Function and file; where there is no function, the module it lies in. */
-static int frame_compare(const struct profile *a_profile, uint32_t a_node,
-                         const struct profile *b_profile, uint32_t b_node) {
-    const struct profile_frame *a = callsite_frame(a_profile, a_node);
-    const struct profile_frame *b = callsite_frame(b_profile, b_node);
+static bool module_is_same_build(const struct profile_module *a,
+                                 const struct profile_module *b) {
+    return strcmp(a->build_id, b->build_id) == 0 &&
+           (a->build_id[0] != '\0' || strcmp(a->path, b->path) == 0);
+}
+
+int callsite_vague_modules(const struct profile *profile, const struct profile *peer,
+                           bool **ret_vague) {
+    bool *vague = calloc(profile->module_count, sizeof(*vague));
+    if (!vague)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->module_count; i++) {
+        const struct profile_module *module = &profile->modules[i];
+        bool has_build = false;
+        bool has_name = false;
+        for (size_t j = 0; j < peer->module_count; j++) {
+            has_build |= module_is_same_build(module, &peer->modules[j]);
+            has_name |= strcmp(callsite_basename(module->path),
+                               callsite_basename(peer->modules[j].path)) == 0;
+        }
+        vague[i] = module->path[0] == '\0' || (has_name && !has_build);
+    }
+    *ret_vague = vague;
+    return 0;
+}
+
+bool callsite_is_vague(const struct callsite *site, uint32_t node) {
+    const struct profile_frame *frame = callsite_frame(site->profile, node);
+    return frame->function[0] == '\0' && site->vague && site->vague[frame->module];
+}
+
+/* The module, and where offsets mean something the build and the offset. */
+static int nameless_compare(const struct callsite *a_site, uint32_t a_node,
+                            const struct callsite *b_site, uint32_t b_node) {
+    const struct profile_frame *a = callsite_frame(a_site->profile, a_node);
+    const struct profile_frame *b = callsite_frame(b_site->profile, b_node);
+    const struct profile_module *a_module = &a_site->profile->modules[a->module];
+    const struct profile_module *b_module = &b_site->profile->modules[b->module];
+    int order = strcmp(callsite_basename(a_module->path), callsite_basename(b_module->path));
+    if (order != 0)
+        return order;
+    bool a_vague = callsite_is_vague(a_site, a_node);
+    bool b_vague = callsite_is_vague(b_site, b_node);
+    if (a_vague || b_vague)
+        return a_vague - b_vague;
+    order = strcmp(a_module->build_id, b_module->build_id);
+    if (order == 0 && a_module->build_id[0] == '\0')
+        order = strcmp(a_module->path, b_module->path);
+    return order != 0 ? order : (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* Function and file; where there is no function, the place in the module. */
+static int frame_compare(const struct callsite *a_site, uint32_t a_node,
+                         const struct callsite *b_site, uint32_t b_node) {
+    const struct profile_frame *a = callsite_frame(a_site->profile, a_node);
+    const struct profile_frame *b = callsite_frame(b_site->profile, b_node);
     if (a == b)
         return 0;
     int order = compare_lengths(a->function, plain_length(a->function), b->function,
@@ -122,15 +173,14 @@ static int frame_compare(const struct profile *a_profile, uint32_t a_node,
     if (order == 0)
         order = strcmp(callsite_basename(a->file), callsite_basename(b->file));
     if (order == 0 && a->function[0] == '\0')
-        order = strcmp(callsite_basename(a_profile->modules[a->module].path),
-                       callsite_basename(b_profile->modules[b->module].path));
+        order = nameless_compare(a_site, a_node, b_site, b_node);
     return order;
 }
 
-uint32_t callsite_caller(const struct profile *profile, uint32_t node) {
-    uint32_t caller = profile->nodes[node].parent;
-    while (caller != 0 && frame_compare(profile, node, profile, caller) == 0)
-        caller = profile->nodes[caller].parent;
+uint32_t callsite_caller(const struct callsite *site, uint32_t node) {
+    uint32_t caller = site->profile->nodes[node].parent;
+    while (caller != 0 && frame_compare(site, node, site, caller) == 0)
+        caller = site->profile->nodes[caller].parent;
     return caller;
 }
 
@@ -140,11 +190,11 @@ int callsite_compare(const struct callsite *a, const struct callsite *b) {
     while (a_node != 0 && b_node != 0) {
         if (a_node == b_node && a->profile == b->profile)
             return 0;
-        int order = frame_compare(a->profile, a_node, b->profile, b_node);
+        int order = frame_compare(a, a_node, b, b_node);
         if (order != 0)
             return order;
-        a_node = callsite_caller(a->profile, a_node);
-        b_node = callsite_caller(b->profile, b_node);
+        a_node = callsite_caller(a, a_node);
+        b_node = callsite_caller(b, b_node);
     }
     if (a_node != b_node)
         return a_node == 0 ? -1 : b_node == 0 ? 1 : 0;
@@ -154,7 +204,7 @@ int callsite_compare(const struct callsite *a, const struct callsite *b) {
 int callsite_compare_telling(const struct callsite *a, const struct callsite *b) {
     if (a->node == 0 || b->node == 0)
         return callsite_compare(a, b);
-    return frame_compare(a->profile, a->node, b->profile, b->node);
+    return frame_compare(a, a->node, b, b->node);
 }
 
 static int compare_items(const void *a, const void *b) {
@@ -166,12 +216,13 @@ static void pair_add(struct profile_pair *sum, const struct profile_pair *value)
     sum->bytes += value->bytes;
 }
 
-static struct callsite callsite_of_row(const struct profile *profile,
+static struct callsite callsite_of_row(const struct profile *profile, const bool *vague,
                                        const struct profile_row *row) {
     const struct profile_site *site = &profile->sites[row->site];
     int64_t added = row->peak.bytes - row->start.bytes;
     return (struct callsite){
         .profile = profile,
+        .vague = vague,
         .node = callsite_telling_node(profile, site->node),
         .innermost = site->node,
         .flags = site->node == 0 ? site->flags & (TRACE_SITE_NO_STACK | TRACE_SITE_OTHER) : 0,
@@ -199,13 +250,19 @@ static void callsite_merge(struct callsite *into, const struct callsite *from) {
 
 int callsite_collect(const struct profile *profile, const struct profile_region *region,
                      enum trace_space space, struct callsite_list *ret_list) {
+    return callsite_collect_comparable(profile, NULL, region, space, ret_list);
+}
+
+int callsite_collect_comparable(const struct profile *profile, const bool *vague,
+                                const struct profile_region *region, enum trace_space space,
+                                struct callsite_list *ret_list) {
     size_t count = 0;
     struct callsite *items = calloc(region->rows_count + 1, sizeof(*items));
     if (!items)
         return -ENOMEM;
     for (size_t i = 0; i < region->rows_count; i++)
         if (profile->sites[region->rows[i].site].space == space)
-            items[count++] = callsite_of_row(profile, &region->rows[i]);
+            items[count++] = callsite_of_row(profile, vague, &region->rows[i]);
     qsort(items, count, sizeof(*items), compare_items);
 
     size_t kept = 0;

@@ -226,13 +226,20 @@ static size_t sites_join_moved(struct diff_site *sites, size_t count) {
 static int row_explain(struct diff_row *row) {
     struct callsite_list before = {0};
     struct callsite_list after = {0};
+    const struct profile *old = &row->before.run->profile;
+    const struct profile *new = &row->after.run->profile;
     row->explained = row->before.region->has_rows && row->after.region->has_rows;
     if (!row->explained || row->status == DIFF_SAME)
         return 0;
-    int r =
-        callsite_collect(&row->before.run->profile, row->before.region, TRACE_HEAP, &before);
+    int r = callsite_vague_modules(old, new, &row->vague_before);
     if (r == 0)
-        r = callsite_collect(&row->after.run->profile, row->after.region, TRACE_HEAP, &after);
+        r = callsite_vague_modules(new, old, &row->vague_after);
+    if (r == 0)
+        r = callsite_collect_comparable(old, row->vague_before, row->before.region, TRACE_HEAP,
+                                        &before);
+    if (r == 0)
+        r = callsite_collect_comparable(new, row->vague_after, row->after.region, TRACE_HEAP,
+                                        &after);
     if (r == 0) {
         row->sites = calloc(before.count + after.count + 1, sizeof(*row->sites));
         r = row->sites ? 0 : -ENOMEM;
@@ -312,8 +319,11 @@ int diff_compare(const struct run *before, size_t before_count, const struct run
 }
 
 void diff_finish(struct diff *diff) {
-    for (size_t i = 0; i < diff->row_count; i++)
+    for (size_t i = 0; i < diff->row_count; i++) {
         free(diff->rows[i].sites);
+        free(diff->rows[i].vague_before);
+        free(diff->rows[i].vague_after);
+    }
     free(diff->rows);
     *diff = (struct diff){0};
 }

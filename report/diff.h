@@ -51,6 +51,8 @@ struct diff_row {
     double ratio;            /* after / before; infinite from zero, 1 when both are zero */
     struct diff_site *sites; /* largest difference first; those without one are left out */
     size_t site_count;
+    bool *vague_before; /* what the sites borrow, see callsite_vague_modules() */
+    bool *vague_after;
     bool explained; /* both sides have rows: the sites add up to the difference exactly */
 };
 

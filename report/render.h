@@ -27,6 +27,12 @@ char *render_row_name(const struct diff_row *row) _must_check_ _nonnull_;
 /* "main (driver/main.c:20)", a frame in words; the caller frees it. */
 char *render_frame(const struct profile *profile, uint32_t node) _must_check_ _nonnull_;
 
+/*
+ * The telling frame of @site, which has one. Where an offset means nothing there is none; that
+ * is all in which it differs from render_frame().
+ */
+char *render_telling(const struct callsite *site) _must_check_ _nonnull_;
+
 /* Why @site, whose node is 0, has no call stack. Constant text. */
 const char *render_no_stack(const struct callsite *site) _nonnull_;
 

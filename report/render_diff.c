@@ -107,7 +107,7 @@ static void site_cells(struct table *table, const struct term *term,
     const struct callsite *at = &site->site;
     change_cells(table, term, grew ? TERM_RED : TERM_GREEN, site->before_bytes,
                  site->after_bytes);
-    char *frame = at->node != 0 ? render_frame(at->profile, at->node) : NULL;
+    char *frame = at->node != 0 ? render_telling(at) : NULL;
     table_cell(table, TERM_BOLD, "%s%s", mark, frame ? frame : render_no_stack(at));
     free(frame);
     char *callers = at->node != 0 ? render_callers(at, term->width - 40) : NULL;

@@ -54,14 +54,16 @@ static const char *path_tail(const char *path) {
     return tail;
 }
 
-static void write_function(FILE *stream, const struct profile *profile, uint32_t node) {
-    const struct profile_frame *frame = callsite_frame(profile, node);
-    const char *module = callsite_basename(profile->modules[frame->module].path);
+static void write_function(FILE *stream, const struct callsite *site, uint32_t node) {
+    const struct profile_frame *frame = callsite_frame(site->profile, node);
+    const char *path = site->profile->modules[frame->module].path;
+    const char *module = path[0] != '\0' ? callsite_basename(path) : "(no file)";
     if (frame->function[0] != '\0')
         fputs(frame->function, stream);
+    else if (callsite_is_vague(site, node))
+        fputs(module, stream);
     else
-        fprintf(stream, "%s+0x%" PRIx64, module[0] != '\0' ? module : "(no file)",
-                frame->offset);
+        fprintf(stream, "%s+0x%" PRIx64, module, frame->offset);
 }
 
 static char *text_finish(FILE *stream, char **text) {
@@ -72,14 +74,19 @@ static char *text_finish(FILE *stream, char **text) {
 }
 
 char *render_frame(const struct profile *profile, uint32_t node) {
+    return render_telling(&(struct callsite){.profile = profile, .node = node});
+}
+
+char *render_telling(const struct callsite *site) {
+    const struct profile *profile = site->profile;
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
         return NULL;
-    const struct profile_frame *frame = callsite_frame(profile, node);
+    const struct profile_frame *frame = callsite_frame(profile, site->node);
     const char *module = callsite_basename(profile->modules[frame->module].path);
-    write_function(stream, profile, node);
+    write_function(stream, site, site->node);
     if (frame->file[0] != '\0')
         fprintf(stream, " (%s:%" PRIu32 ")", path_tail(frame->file), frame->lineno);
     else if (frame->function[0] != '\0' && module[0] != '\0')
@@ -113,16 +120,17 @@ static void write_via(FILE *stream, const struct callsite *site) {
     if (callsite_is_in_system(site->profile, site->innermost))
         write_system_frame(stream, site->profile, site->innermost, true);
     else
-        write_function(stream, site->profile, site->innermost);
+        write_function(stream, site, site->innermost);
 }
 
 /* The next caller outwards that is worth a word: a run of frames in one library is one. 0:
  * none.
  */
-static uint32_t next_caller(const struct profile *profile, uint32_t node) {
+static uint32_t next_caller(const struct callsite *site, uint32_t node) {
+    const struct profile *profile = site->profile;
     if (callsite_is_outermost(profile, node))
         return 0;
-    uint32_t caller = callsite_caller(profile, node);
+    uint32_t caller = callsite_caller(site, node);
     uint32_t module = callsite_frame(profile, node)->module;
     if (!callsite_is_in_system(profile, node))
         return caller;
@@ -131,7 +139,8 @@ static uint32_t next_caller(const struct profile *profile, uint32_t node) {
     return caller;
 }
 
-static char *caller_name(const struct profile *profile, uint32_t node) {
+static char *caller_name(const struct callsite *site, uint32_t node) {
+    const struct profile *profile = site->profile;
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
@@ -140,7 +149,7 @@ static char *caller_name(const struct profile *profile, uint32_t node) {
     if (callsite_is_in_system(profile, node))
         write_system_frame(stream, profile, node, false);
     else
-        write_function(stream, profile, node);
+        write_function(stream, site, node);
     return text_finish(stream, &text);
 }
 
@@ -158,10 +167,10 @@ char *render_callers(const struct callsite *site, size_t width) {
     }
     fflush(stream);
     size_t used = utf8_width(text);
-    uint32_t node = site->node != 0 ? next_caller(profile, site->node) : 0;
+    uint32_t node = site->node != 0 ? next_caller(site, site->node) : 0;
     for (size_t i = 0; node != 0; i++) {
-        uint32_t next = next_caller(profile, node);
-        char *name = caller_name(profile, node);
+        uint32_t next = next_caller(site, node);
+        char *name = caller_name(site, node);
         size_t columns = name ? utf8_width(name) + 3 : 0;
         bool fits = i < CALLERS_MAX && used + columns + (next != 0 ? 6 : 0) <= width;
         fprintf(stream, "%s< %s", lead, fits && name ? name : "...");

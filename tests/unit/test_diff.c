@@ -17,7 +17,8 @@
 #include <string.h>
 
 /* What a test program does inside "parse": bytes allocated at a stack of functions, the
- * innermost last, as "main/read_rows/xrealloc". A name "lib:" is a nameless frame of libxml2.
+ * innermost last, as "main/read_rows/xrealloc". A name "lib:" is a nameless frame of libxml2,
+ * "hid:" one of the program: what strip leaves of a function.
  */
 struct work {
     const char *stack;
@@ -32,10 +33,11 @@ static uint32_t stack_of(struct trace_builder *b, char functions[BUILDER_NODES][
     for (const char *at = stack; *at != '\0';) {
         size_t length = strcspn(at, "/");
         bool in_library = strncmp(at, "lib:", 4) == 0;
+        bool is_nameless = in_library || strncmp(at, "hid:", 4) == 0;
         uint64_t address = (in_library ? 0x90000u : 0x10000u) + 16u * b->header.node_count;
         node = trace_builder_node(b, node, address);
         assert_true(length < FUNCTION_BYTES);
-        if (!in_library)
+        if (!is_nameless)
             memcpy(functions[node], at, length);
         at += length + (at[length] == '/');
     }
@@ -192,6 +194,61 @@ static void test_telling_frame_is_the_programs_own(void **state) {
     assert_true(saw_library);
     free(list.items);
     run_finish(&run);
+}
+
+static void name_build(struct run *run, const char *build_id) {
+    for (size_t i = 1; i < run->profile.module_count; i++)
+        strcpy(run->profile.modules[i].build_id, build_id);
+}
+
+static void test_stripped_functions_are_told_apart_by_offset(void **state) {
+    struct run run;
+    struct callsite_list list;
+    MAKE(&run, "binary", {"main/hid:", 1000}, {"main/hid:", 5000});
+    const struct profile_region *region = &run.profile.regions[1];
+    assert_int_equal(callsite_collect(&run.profile, region, TRACE_HEAP, &list), 0);
+    int64_t sum = 0;
+    size_t nameless = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.items[i].node == 0)
+            continue;
+        nameless++;
+        sum += list.items[i].peak.bytes;
+        assert_int_equal(list.items[i].site_count, 1);
+    }
+    assert_int_equal(nameless, 2);
+    assert_int_equal(sum, 6000);
+    free(list.items);
+    run_finish(&run);
+}
+
+static void test_offsets_are_compared_within_one_build_only(void **state) {
+    static const char *const build_ids[] = {"", "aa", "bb"};
+    for (size_t i = 0; i < 3; i++) {
+        struct run before, after;
+        struct diff diff;
+        MAKE(&before, "binary", {"main/hid:", 1000}, {"main/hid:", 5000});
+        MAKE(&after, "binary", {"main/hid:", 5000}, {"main/hid:", 1001});
+        name_build(&before, i == 0 ? "" : "aa");
+        name_build(&after, build_ids[i]);
+        assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
+        const struct diff_row *row = &diff.rows[0];
+        bool same_build = i < 2;
+        assert_int_equal(row->site_count, same_build ? 2 : 1);
+        assert_int_equal(sites_total(row), 1);
+        for (size_t s = 0; s < row->site_count; s++) {
+            assert_true(row->sites[s].in_before && row->sites[s].in_after);
+            char *name = render_telling(&row->sites[s].site);
+            assert_int_equal(strcmp(name, "victim") == 0, !same_build);
+            assert_int_equal(strncmp(name, "victim+0x", 9) == 0, same_build);
+            free(name);
+        }
+        assert_int_equal(row->sites[0].after_bytes - row->sites[0].before_bytes,
+                         same_build ? 4000 : 1);
+        diff_finish(&diff);
+        run_finish(&before);
+        run_finish(&after);
+    }
 }
 
 static void test_benchmarks_match_by_name_parameters_and_region(void **state) {
@@ -352,6 +409,8 @@ int main(void) {
         cmocka_unit_test(test_function_reached_another_way_has_moved_and_is_not_new),
         cmocka_unit_test(test_recursion_is_one_frame_however_deep),
         cmocka_unit_test(test_telling_frame_is_the_programs_own),
+        cmocka_unit_test(test_stripped_functions_are_told_apart_by_offset),
+        cmocka_unit_test(test_offsets_are_compared_within_one_build_only),
         cmocka_unit_test(test_benchmarks_match_by_name_parameters_and_region),
         cmocka_unit_test(test_process_is_compared_only_when_asked_for),
         cmocka_unit_test(test_repeats_are_one_value_that_may_vary),
