@@ -49,7 +49,8 @@ static void print_usage(FILE *to) {
         fprintf(to, " %s", generate_preset_name(i));
     fputs("\n\nexample: votdriver generate --preset arrays --rows 1000 --format binary2 -o "
           "t.vot\n"
-          "         LD_PRELOAD=libvotrace.so votdriver --strategy buffer t.vot\n",
+          "         LD_PRELOAD=/usr/lib/votrace/libvotrace.so "
+          "votdriver --strategy buffer t.vot\n",
           to);
 }
 

@@ -8,8 +8,8 @@
  *     | trace_header .. | chunk | chunk | chunk | ...                 |  zeros     |
  *
  * Native byte order (the header's byte_order says which), every struct 8-byte aligned, sizes in
- * bytes, times in nanoseconds. A chunk is a trace_chunk header and its payload; its `bytes` is a
- * multiple of 64, and the next chunk starts where it ends. Ids count up from `first`:
+ * bytes, times in nanoseconds. A chunk is a trace_chunk header and its payload; its `bytes` is
+ * a multiple of 64, and the next chunk starts where it ends. Ids count up from `first`:
  *
  *     NODES    trace_node[count]     nodes first .. first+count-1; the header's node_count says
  *                                    how many are in use
@@ -38,7 +38,7 @@
  *                                      only while R is open: ending R writes a row for every
  *                                      live site
  *     at_peak(S) in R, touched       = row.epoch < R.peak.epoch ? live(S) : row.peak
- *     R's allocated, freed, temporary = sums over its rows while R is open; ending R writes them
+ *     R's allocated, freed, temporary = sums over its rows until R ends, which writes them
  *     owned_peak of region 0         = its live_peak (it owns whatever it knows)
  *
  * Invariants, for every region and each space, exact whenever header.updating is 0:
@@ -46,8 +46,8 @@
  *     sum of at_peak(S)          == live_peak          sum of live(S) == live
  *     sum of at_peak(S)-start(S) == peak_added         live == start + allocated - freed
  *
- * With header.updating 1 the process died inside one event: the rows are then the truth for live
- * (a region's own live may lag by that event), and the peak is what it was or includes it.
+ * With header.updating 1 the process died inside one event: the rows are then the truth for
+ * live (a region's own live may lag by that event), and the peak is what it was or includes it.
  * Regions with TRACE_REGION_NO_ROWS keep their totals only.
  */
 #pragma once

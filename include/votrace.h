@@ -12,8 +12,8 @@
  * it is preloaded; without it every call below does nothing and costs one test of a pointer.
  *
  * A weak reference is resolved by the dynamic loader only in position-independent code (the
- * default of today's compilers). In a static program, and in code compiled with -fno-pie, it stays
- * NULL and nothing is measured.
+ * default of today's compilers). In a static program, and in code compiled with -fno-pie, it
+ * stays NULL and nothing is measured.
  *
  * All functions may be called from any thread. None of them changes errno.
  */
@@ -50,7 +50,7 @@ struct votrace_region_totals {
 };
 
 /*
- * Begin a region named @name (copied; at most 63 bytes are kept). Regions nest and repeat: each
+ * Begin a region named @name (copied; at most 63 bytes are kept; "process" is taken). Regions nest and repeat: each
  * begin makes a new instance with its own start, peak and end.
  */
 void votrace_region_begin(const char *name) __attribute__((weak));

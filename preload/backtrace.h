@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 #define BACKTRACE_DEPTH_MAX 256u
-#define BACKTRACE_OWN_MAX                                                                      \
-    8u /* frames of ours that libunwind sees inside of the allocation's                        \
-        */
-#define BACKTRACE_ROOM (2 * BACKTRACE_DEPTH_MAX + BACKTRACE_OWN_MAX + 1)
+/* Frames of ours that libunwind sees inside of the allocation's. */
+#define BACKTRACE_OWN_MAX 8u
+#define BACKTRACE_ROOM    (2 * BACKTRACE_DEPTH_MAX + BACKTRACE_OWN_MAX + 1)
 
 /*
  * The latest stack of a thread, kept from one allocation to the next: most of it is the same
  * the next time. Zero-initialised it is empty. One thread at a time may use it.
  *
- * Arrays have the outermost frame first. What lies beyond BACKTRACE_DEPTH_MAX is room to work in.
+ * Arrays have the outermost frame first. What lies beyond BACKTRACE_DEPTH_MAX is room to work
+ * in.
  */
 struct backtrace {
     _Atomic bool taken; /* in use; for the owner of several */

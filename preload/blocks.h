@@ -6,13 +6,13 @@
  *               [ root index  ] [ page index  ] [ unit ] [ part ] [ 0 ]
  *
  * Two levels of pointers, mapped lazily, lead to the page of an address: 64 KiB of addresses.
- * The page has a head for each unit of 64 bytes, the number of the slot of the block that starts
- * in it; where blocks are smaller, the slots of one unit form a chain. Slots lie in segments that
- * are added as the page fills: nothing is hashed, moved or doubled, and what is spent is a
- * twentieth of the heap's addresses and 12 bytes a block.
+ * The page has a head for each unit of 64 bytes, the number of the slot of the block that
+ * starts in it; where blocks are smaller, the slots of one unit form a chain. Slots lie in
+ * segments that are added as the page fills: nothing is hashed, moved or doubled, and what is
+ * spent is a twentieth of the heap's addresses and 12 bytes a block.
  *
- * The latest block waits outside, because most blocks die young: one that is freed before the next
- * is allocated never enters a page.
+ * The latest block waits outside, because most blocks die young: one that is freed before the
+ * next is allocated never enters a page.
  *
  *     slot   | size : 40 | site : 20 | birth : 19 | part : 3 | next : 14 |
  *
@@ -193,8 +193,9 @@ static inline int blocks_page_insert(struct blocks *blocks, uintptr_t address,
 }
 
 /*
- * Enter the block at @address. If there was one already, there or where the latest block goes now,
- * a free was not seen: *@ret_stale is then true and *@ret_old what the older entry was; it is gone.
+ * Enter the block at @address. If there was one already, there or where the latest block goes
+ * now, a free was not seen: *@ret_stale is then true and *@ret_old what the older entry was; it
+ * is gone.
  *
  * Returns 0; -ERANGE for an address or size beyond what the table can hold, and nothing is
  * changed; -ENOMEM when the kernel refuses memory for the block that was the latest until now:

@@ -2,9 +2,9 @@
 /*
  * events.c: what the hooks tell.
  *
- * An allocation becomes: its stack's site (no lock if that is known), then under the lock an entry
- * in the table of blocks and a booking in the ledger. A signal handler that allocates while its
- * own thread is in there finds busy set and leaves a note in the queue.
+ * An allocation becomes: its stack's site (no lock if that is known), then under the lock an
+ * entry in the table of blocks and a booking in the ledger. A signal handler that allocates
+ * while its own thread is in there finds that and leaves a note in the queue.
  */
 #include "booking.h"
 #include "sites.h"

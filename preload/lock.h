@@ -7,7 +7,7 @@
  * threads.
  *
  * Never held while unwinding or calling the real allocator; a signal handler that allocates
- * while its thread holds it is kept out by thread_state.busy, not by the lock.
+ * while its thread holds it is kept out by THREAD_BUSY, not by the lock.
  */
 #pragma once
 

@@ -7,8 +7,8 @@
  * children, and when recording could not begin, all of them do nothing.
  *
  * Order: tell of a free before the real free, and of an allocation after the real one; a
- * reallocation or an unmapping is told in two halves around the real call. Between the halves of another order
- * a second thread could be given the address.
+ * reallocation or an unmapping is told in two halves around the real call. Between the halves
+ * of another order a second thread could be given the address.
  */
 #pragma once
 

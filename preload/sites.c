@@ -50,7 +50,8 @@ void recorder_module_unloaded(void) {
 
 /*
  * Ask the loader only about code that is not known: a thread inside of dl_iterate_phdr() holds
- * its lock, and may be waiting for this one. The outer frames that have nodes were known before.
+ * its lock, and may be waiting for this one. The outer frames that have nodes were known
+ * before.
  */
 static void note_modules_of(const struct backtrace *backtrace) {
     bool known = !atomic_load_explicit(&recorder.module_unloaded, memory_order_relaxed);

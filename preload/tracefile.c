@@ -3,8 +3,7 @@
  * tracefile.c: create, grow, refuse, finish.
  *
  *     file     | header | chunks ...        | chunks ...          |
- *     mapped   [ first extent               ][ second extent      ]   each where the kernel
- * likes
+ *     mapped   [ first extent               ][ second extent      ]   wherever the kernel likes
  *
  * The descriptor is closed as soon as an extent is mapped: daemons close all they find, and the
  * program's next open() must get the number it expects. Growing opens the path again and checks
