@@ -3,8 +3,8 @@
  * hooks.c: the interposed functions. Guard, call the real one, tell the recorder. No other
  * logic.
  *
- * While the real function runs, in_real is set: what an allocator calls to do its work (its own
- * mmap, a calloc built on malloc) is not an event of the program. The state found is put back,
+ * While the real function runs, THREAD_IN_REAL is set: what an allocator calls to do its work (its
+ * own mmap, a calloc built on malloc) is not an event of the program. The state found is put back,
  * not cleared.
  */
 #include "real.h"
@@ -99,7 +99,7 @@ EXPORT FLATTEN void free(void *block) {
         return;
     }
     recorder_freed((uintptr_t)block);
-    /* in_real is not needed: what an allocator unmaps was never told as mapped. */
+    /* No THREAD_IN_REAL: what an allocator unmaps was never told as mapped. */
     real.free(block);
 }
 
@@ -204,8 +204,13 @@ EXPORT void *realloc(void *block, size_t bytes) {
 EXPORT void *reallocarray(void *block, size_t count, size_t size) {
     if (MISSING(reallocarray))
         return NULL;
-    if (UNLIKELY(block != NULL && real_bootstrap_owns(block)))
-        return bootstrap_reallocate(block, count * size);
+    if (UNLIKELY(block != NULL && real_bootstrap_owns(block))) {
+        size_t bytes;
+        if (!__builtin_mul_overflow(count, size, &bytes))
+            return bootstrap_reallocate(block, bytes);
+        errno = ENOMEM;
+        return NULL;
+    }
     return reallocate(block, count, size, true, FRAME());
 }
 

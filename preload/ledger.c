@@ -97,7 +97,7 @@ static inline void own(struct trace_totals *totals, uint64_t bytes) {
         totals->owned_peak_bytes = totals->owned_live_bytes;
 }
 
-/* The row of @site in an open region; in an inner one started from the process's if it is new. */
+/* The row of @site in an open region; one that is new in an inner region starts as the process's. */
 static inline struct trace_row *row_in(const struct ledger *ledger, uint32_t region,
                                        uint32_t site) {
     struct trace_row *row = ledger_row(&ledger->open[region], site);
@@ -216,15 +216,21 @@ static void record_begin(struct ledger *ledger, struct trace_region *record,
     record->open = 1;
 }
 
+/* Not beyond a limit, and not by the name of the process region, which never ends. */
+static bool may_begin(const struct ledger *ledger, const struct ledger_name *name) {
+    bool reserved = ledger->open_count > 0 && name == &ledger->names[0];
+    /* Inside a dropped region of this name another one is dropped, so that ends find theirs. */
+    return name != NULL && !reserved && name->dropped_open == 0 &&
+           ledger->open_count < LEDGER_OPEN_MAX && ledger->region_count < LEDGER_REGIONS_MAX;
+}
+
 int ledger_begin(struct ledger *ledger, const char *name, const struct ledger_moment *now) {
     struct trace_completeness *completeness = &ledger->file->header->completeness;
     struct ledger_name *known = find_or_add_name(ledger, name);
     struct trace_row **rows = NULL;
     struct trace_region *record = NULL;
 
-    /* Inside a dropped region of this name another one is dropped, so that ends find theirs. */
-    if (known != NULL && known->dropped_open == 0 && ledger->open_count < LEDGER_OPEN_MAX &&
-        ledger->region_count < LEDGER_REGIONS_MAX)
+    if (may_begin(ledger, known))
         rows = directory_new(ledger);
     if (rows != NULL)
         record = record_new(ledger);
@@ -268,8 +274,8 @@ int ledger_init(struct ledger *ledger, struct tracefile *file, const struct stac
 }
 
 /*
- * Write rows for the live sites that the region never touched: later they would be lost. Returns
- * false when memory is refused.
+ * Write rows for the live sites that the region never touched: later they would be lost.
+ * Returns false when memory is refused.
  */
 static bool complete_rows(struct ledger *ledger, struct ledger_region *region) {
     uint32_t site_count = ledger->file->header->site_count;

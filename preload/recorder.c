@@ -3,8 +3,8 @@
  * recorder.c: the one recorder of the process: start, regions, fork, exit.
  *
  * The gate is closed (recording == 0) before the start, when nothing can be recorded, and in
- * forked children: its page is wiped there by the kernel, so that a child can never write to its
- * parent's trace, however it was made.
+ * forked children: its page is wiped there by the kernel, so that a child can never write to
+ * its parent's trace, however it was made.
  */
 #include "booking.h"
 #include "config.h"
@@ -227,7 +227,8 @@ static void print_summary(const struct votrace_region_totals *totals, bool whole
                           "votrace: heap peak %" PRIi64 " bytes, %" PRIu64
                           " allocations, %" PRIi64 " bytes not freed; %s%s\n",
                           totals->live_peak_bytes, totals->allocations, totals->live_bytes,
-                          whole ? "" : "could not write all of ", recorder.file.path);
+                          whole ? "" : "could not write all of ",
+                          recorder.file.path[0] != '\0' ? recorder.file.path : "a trace");
     if (length > 0 && (size_t)length < sizeof(line))
         syscall(SYS_write, STDERR_FILENO, line, length);
 }

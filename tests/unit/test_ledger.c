@@ -195,6 +195,19 @@ static void test_the_process_region_cannot_be_ended(void **state) {
     assert_int_equal(file.header->completeness.unbalanced_ends, 1);
 }
 
+/* The name belongs to region 0: a query for it must not find another. */
+static void test_a_marked_region_cannot_take_the_name_of_the_process(void **state) {
+    uint32_t a = add_site(0xa, TRACE_HEAP);
+    allocate(a, 100);
+    assert_int_equal(ledger_begin(ledger, "process", &moment), -ENOSPC);
+    assert_int_equal(file.header->completeness.regions_dropped, 1);
+    allocate(a, 50);
+    assert_int_equal(query("process").peak_added_bytes, 150);
+    assert_int_equal(ledger_end(ledger, "process", &moment), 0);
+    assert_int_equal(query("process").open, 1);
+    assert_int_equal(file.header->completeness.unbalanced_ends, 0);
+}
+
 static void test_an_unknown_name_is_not_found(void **state) {
     struct votrace_region_totals totals;
     assert_int_equal(ledger_query(ledger, "nowhere", &totals), -ENOENT);
@@ -498,6 +511,7 @@ int main(void) {
         TEST(test_a_combined_peak_is_not_the_sum_of_two_peaks),
         TEST(test_the_youngest_open_region_of_a_name_ends_first),
         TEST(test_the_process_region_cannot_be_ended),
+        TEST(test_a_marked_region_cannot_take_the_name_of_the_process),
         TEST(test_an_unknown_name_is_not_found),
         TEST(test_names_are_kept_to_63_bytes_and_found_by_the_whole),
         TEST(test_only_the_worst_instances_keep_their_rows),
