@@ -23,7 +23,7 @@ static const char help[] =
     "with its exit status (128 + signal when a signal ended it).\n"
     "\n"
     "  --db STORE         the store (SQLite file); made when it is not there\n"
-    "  --name NAME        name of the benchmark; otherwise the program's name\n"
+    "  --name NAME        name of the benchmark; otherwise PROGRAM without its folder\n"
     "  --param KEY=VALUE  a parameter of the benchmark; may be given several times\n"
     "  --repeat N         run it N times and store each; stops at the first that fails\n"
     "  --stacks WHEN      none, region (while a marked region is open; the default) or all\n"
@@ -221,6 +221,8 @@ static int run_all(struct options *options, char **arguments) {
         complain("no random numbers: %s", strerror(-r));
         return EXIT_CODE_TROUBLE;
     }
+    if (!options->import.name)
+        options->import.name = basename(arguments[0]);
     int status = prepare(options, arguments[0]);
     for (size_t i = 1; status <= 0 && i <= options->repeats; i++)
         status = run_once(options, arguments, set_uuid, i);

@@ -147,6 +147,12 @@ same 'each of them' "$(grep -c ' victim$' out)" 3
 status 'repeats agree' 0 "$votreport" diff r.db r.db
 same 'to the byte' "$(grep -c varies out)" 0
 
+printf '#!/bin/sh\nexit 0\n' >one.sh
+chmod +x one.sh
+status 'run takes a script' 0 "$votreport" run --db one.db -- ./one.sh
+status 'which is listed' 0 "$votreport" list --json one.db
+same 'by its own name, not by that of its interpreter' "$(values benchmark)" '"one.sh"'
+
 status 'run measures the worst of two instances' 0 run t.db x 10 twice
 status 'diff says so' 0 "$votreport" diff t.db t.db
 says 'which one' out 'the worst of 2 instances counts, #2'
