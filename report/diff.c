@@ -20,11 +20,22 @@ struct measurement {
     const struct profile_region *region;
     size_t instance_count;
     int64_t peak_added;
+    int64_t map_anon; /* of whatever instance added most of it, likewise combined */
+    int64_t combined;
     bool only_region;
 };
 
 static int64_t peak_added(const struct profile_region *region) {
     return profile_peak_added(&region->totals[TRACE_HEAP]);
+}
+
+static int64_t map_anon_added(const struct profile_region *region) {
+    return profile_peak_added(&region->totals[TRACE_MAP_ANON]);
+}
+
+static int64_t combined_added(const struct profile_region *region) {
+    return (int64_t)((uint64_t)region->combined_peak_bytes -
+                     (uint64_t)region->combined_start_bytes);
 }
 
 static bool has_marked_regions(const struct profile *profile) {
@@ -46,7 +57,11 @@ static int measurements_add(const struct run *run, bool with_process, struct vec
         struct measurement *m = at < list->count ? &known[at] : vector_add(list);
         if (!m)
             return -ENOMEM;
-        m->instance_count++;
+        bool is_first = m->instance_count++ == 0;
+        if (is_first || map_anon_added(region) > m->map_anon)
+            m->map_anon = map_anon_added(region);
+        if (is_first || combined_added(region) > m->combined)
+            m->combined = combined_added(region);
         if (m->region && peak_added(region) <= m->peak_added)
             continue;
         m->run = run;
@@ -89,6 +104,30 @@ static int measurements_list(const struct run *runs, size_t count, bool with_pro
     return 0;
 }
 
+static int64_t map_anon_of(const struct measurement *m) {
+    return m->map_anon;
+}
+
+static int64_t combined_of(const struct measurement *m) {
+    return m->combined;
+}
+
+/* The lower median of @number over @count repeats, which are in the order of another one. */
+static int64_t median_of(const struct measurement *repeats, size_t count,
+                         int64_t (*number)(const struct measurement *)) {
+    for (size_t i = 0; i < count; i++) {
+        size_t less = 0;
+        size_t equal = 0;
+        for (size_t j = 0; j < count; j++) {
+            less += number(&repeats[j]) < number(&repeats[i]);
+            equal += number(&repeats[j]) == number(&repeats[i]);
+        }
+        if (less <= (count - 1) / 2 && (count - 1) / 2 < less + equal)
+            return number(&repeats[i]);
+    }
+    return number(repeats); /* not reached: one of them is the median */
+}
+
 /* The repeats of one row stand together from @at on, by size; take them as one value. */
 static struct diff_value value_take(const struct vector *list, size_t *at) {
     const struct measurement *all = list->items;
@@ -110,6 +149,8 @@ static struct diff_value value_take(const struct vector *list, size_t *at) {
         .peak_added = median->peak_added,
         .least = first->peak_added,
         .most = first[repeats - 1].peak_added,
+        .map_anon = median_of(first, repeats, map_anon_of),
+        .combined = median_of(first, repeats, combined_of),
         .unfit = unfit,
     };
 }
@@ -316,6 +357,10 @@ int diff_compare(const struct run *before, size_t before_count, const struct run
     qsort(diff.rows, diff.row_count, sizeof(*diff.rows), compare_rows);
     *ret_diff = diff;
     return 0;
+}
+
+bool diff_mappings_changed(const struct diff_row *row) {
+    return row->before.run && row->after.run && row->before.map_anon != row->after.map_anon;
 }
 
 void diff_finish(struct diff *diff) {

@@ -4,7 +4,9 @@
  *
  * What is compared is one number: peak_added of the heap in one region of one benchmark. Where
  * a region has several instances in a run the worst counts; where a benchmark was repeated the
- * median counts, and least and most say how far the repeats differ. Pure: no SQL, no printing.
+ * median counts, and least and most say how far the repeats differ. Beside it stand the peak
+ * added of the anonymous mappings and that of both together, or memory that moves from malloc to
+ * mmap would pass for memory saved. Pure: no SQL, no printing.
  */
 #pragma once
 
@@ -29,6 +31,8 @@ struct diff_value {
     int64_t peak_added;
     int64_t least; /* over the repeats */
     int64_t most;
+    int64_t map_anon;  /* peak_added of the anonymous mappings: worst and median of its own */
+    int64_t combined;  /* likewise of heap and anonymous mappings together */
     const char *unfit; /* why a run of the set is not to be trusted, NULL when all are */
 };
 
@@ -71,5 +75,8 @@ struct diff {
  */
 int diff_compare(const struct run *before, size_t before_count, const struct run *after,
                  size_t after_count, bool with_process, struct diff *ret_diff) _must_check_;
+
+/* Are both sides there, with anonymous mappings that added another peak? */
+bool diff_mappings_changed(const struct diff_row *row) _nonnull_;
 
 void diff_finish(struct diff *diff) _nonnull_;

@@ -2,28 +2,30 @@
 /* gate.c: one row at a time, then the worst of them. */
 #include "gate.h"
 
-static bool grew_too_much(const struct diff_row *row, const struct gate_limits *limits) {
-    int64_t added = row->after.peak_added - row->before.peak_added;
-    return added > limits->max_added_bytes &&
-           (long double)row->after.peak_added >
-               (long double)row->before.peak_added * (long double)limits->max_ratio;
+static bool grew_too_much(int64_t before, int64_t after, const struct gate_limits *limits) {
+    return after - before > limits->max_added_bytes &&
+           (long double)after > (long double)before * (long double)limits->max_ratio;
 }
 
 static struct gate_finding row_judge(const struct diff_row *row,
                                      const struct gate_limits *limits) {
     if (row->status == DIFF_REMOVED)
         return limits->allow_missing
-                   ? (struct gate_finding){GATE_PASS, "no longer measured"}
-                   : (struct gate_finding){GATE_UNANSWERED, "not measured in the new store"};
+                   ? (struct gate_finding){GATE_PASS, "no longer measured", false}
+                   : (struct gate_finding){GATE_UNANSWERED, "not measured in the new store",
+                                           false};
     if (!limits->allow_incomplete && row->after.unfit)
-        return (struct gate_finding){GATE_UNANSWERED, row->after.unfit};
+        return (struct gate_finding){GATE_UNANSWERED, row->after.unfit, false};
     if (row->status == DIFF_ADDED)
-        return (struct gate_finding){GATE_PASS, "new: nothing to compare with"};
+        return (struct gate_finding){GATE_PASS, "new: nothing to compare with", false};
     if (!limits->allow_incomplete && row->before.unfit)
-        return (struct gate_finding){GATE_UNANSWERED, row->before.unfit};
-    if (grew_too_much(row, limits))
-        return (struct gate_finding){GATE_REGRESSION, NULL};
-    return (struct gate_finding){GATE_PASS, NULL};
+        return (struct gate_finding){GATE_UNANSWERED, row->before.unfit, false};
+    if (grew_too_much(row->before.peak_added, row->after.peak_added, limits))
+        return (struct gate_finding){GATE_REGRESSION, NULL, false};
+    if (grew_too_much(row->before.combined, row->after.combined, limits))
+        return (struct gate_finding){GATE_REGRESSION,
+                                     "heap and anonymous mappings together grew", true};
+    return (struct gate_finding){GATE_PASS, NULL, false};
 }
 
 enum gate_verdict gate_judge(const struct diff *diff, const struct gate_limits *limits,

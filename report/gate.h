@@ -3,8 +3,9 @@
  * gate.h: does a difference break the limits?
  *
  * A benchmark regresses when it grew beyond the factor AND beyond the floor: the factor alone
- * would fail on 10 bytes that became 20, the floor alone on 1 MiB more of 10 GiB. Pure: no SQL,
- * no printing.
+ * would fail on 10 bytes that became 20, the floor alone on 1 MiB more of 10 GiB. The heap is
+ * judged, and by the same limits the heap and the anonymous mappings together. Pure: no SQL, no
+ * printing.
  */
 #pragma once
 
@@ -30,6 +31,7 @@ struct gate_limits {
 struct gate_finding {
     enum gate_verdict verdict;
     const char *reason; /* constant text; NULL when it needs none */
+    bool by_combined;   /* the heap alone passes: it and the anonymous mappings do not */
 };
 
 /*

@@ -146,6 +146,36 @@ static int row_sites(const struct term *term, const struct diff_row *row, size_t
     return table_print(&table, term, "  ");
 }
 
+/* The memory that is not the heap's: "0 B -> 4.77 MiB at their peak (+4.77 MiB)". */
+static void write_change(const struct term *term, int64_t before, int64_t after,
+                         const char *words) {
+    char old[BYTES_TEXT], new[BYTES_TEXT], change[BYTES_TEXT];
+    fprintf(term->stream, "%s -> %s%s (%s)", term_bytes(term, old, before, false),
+            term_bytes(term, new, after, false), words,
+            term_bytes(term, change, after - before, true));
+}
+
+static void mappings_line(const struct term *term, const struct diff_row *row) {
+    fputs("  anonymous mappings: ", term->stream);
+    write_change(term, row->before.map_anon, row->after.map_anon, " at their peak");
+    fputs("; heap and mappings together: ", term->stream);
+    write_change(term, row->before.combined, row->after.combined, "");
+    fputc('\n', term->stream);
+}
+
+static int row_mappings(const struct term *term, const struct diff_row *row) {
+    if (row->status == DIFF_SAME) {
+        char *name = render_row_name(row);
+        if (!name)
+            return -ENOMEM;
+        fprintf(term->stream, "\n%s%s%s: the same heap at the peak, other mappings\n",
+                term_on(term, TERM_BOLD), name, term_off(term, TERM_BOLD));
+        free(name);
+    }
+    mappings_line(term, row);
+    return 0;
+}
+
 static int row_explanation(const struct term *term, const struct diff_row *row,
                            size_t sites_max) {
     char bytes[BYTES_TEXT];
@@ -168,9 +198,13 @@ int render_diff_text(const struct term *term, const struct diff *diff, size_t si
     int r = diff_table(term, diff);
     if (r == 0)
         r = diff_notes(term, diff);
-    for (size_t i = 0; r == 0 && i < diff->row_count; i++)
-        if (diff->rows[i].status == DIFF_WORSE || diff->rows[i].status == DIFF_BETTER)
-            r = row_explanation(term, &diff->rows[i], sites_max);
+    for (size_t i = 0; r == 0 && i < diff->row_count; i++) {
+        const struct diff_row *row = &diff->rows[i];
+        if (row->status == DIFF_WORSE || row->status == DIFF_BETTER)
+            r = row_explanation(term, row, sites_max);
+        if (r == 0 && diff_mappings_changed(row))
+            r = row_mappings(term, row);
+    }
     return r;
 }
 
@@ -204,6 +238,17 @@ static void gate_summary(const struct term *term, const struct diff *diff,
                 counts[GATE_REGRESSION], diff->row_count, limits->max_ratio, floor);
 }
 
+/* The table has the heap's numbers, which pass: these do not. */
+static int gate_combined(const struct term *term, const struct diff_row *row) {
+    char *name = render_row_name(row);
+    if (!name)
+        return -ENOMEM;
+    fprintf(term->stream, "%s:\n", name);
+    free(name);
+    mappings_line(term, row);
+    return 0;
+}
+
 int render_gate_text(const struct term *term, const struct diff *diff,
                      const struct gate_finding *findings, const struct gate_limits *limits,
                      enum gate_verdict verdict) {
@@ -228,6 +273,9 @@ int render_gate_text(const struct term *term, const struct diff *diff,
         free(name);
     }
     int r = table_print(&table, term, "");
+    for (size_t i = 0; r == 0 && i < diff->row_count; i++)
+        if (findings[i].by_combined)
+            r = gate_combined(term, &diff->rows[i]);
     gate_summary(term, diff, findings, limits, verdict);
     return r;
 }

@@ -234,6 +234,26 @@ static void write_value(struct json *json, const char *key, const struct diff_va
     json_end(json, '}');
 }
 
+/* What one side added at the peak of a space that is not the heap; null where it has no run. */
+static void write_side(struct json *json, const char *key, const struct diff_value *value,
+                       int64_t bytes) {
+    if (value->run)
+        json_int(json, key, bytes);
+    else
+        json_null(json, key);
+}
+
+static void write_beside_heap(struct json *json, const struct diff_row *row) {
+    json_begin(json, "map_anon", '{');
+    write_side(json, "before", &row->before, row->before.map_anon);
+    write_side(json, "after", &row->after, row->after.map_anon);
+    json_end(json, '}');
+    json_begin(json, "combined", '{');
+    write_side(json, "before", &row->before, row->before.combined);
+    write_side(json, "after", &row->after, row->after.combined);
+    json_end(json, '}');
+}
+
 static void write_row_head(struct json *json, const struct diff_row *row) {
     static const char *const changes[] = {"worse", "better", "added", "removed", "same"};
     json_text(json, "benchmark", row->benchmark->benchmark);
@@ -247,6 +267,7 @@ static void write_row_head(struct json *json, const struct diff_row *row) {
     else
         json_null(json, "difference");
     json_ratio(json, "ratio", row->ratio);
+    write_beside_heap(json, row);
 }
 
 static void write_diff_site(struct json *json, const struct diff_site *site) {

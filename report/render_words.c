@@ -154,7 +154,6 @@ static char *caller_name(const struct callsite *site, uint32_t node) {
 }
 
 char *render_callers(const struct callsite *site, size_t width) {
-    const struct profile *profile = site->profile;
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);

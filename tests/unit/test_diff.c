@@ -18,7 +18,8 @@
 
 /* What a test program does inside "parse": bytes allocated at a stack of functions, the
  * innermost last, as "main/read_rows/xrealloc". A name "lib:" is a nameless frame of libxml2,
- * "hid:" one of the program: what strip leaves of a function.
+ * "hid:" one of the program: what strip leaves of a function. A stack that begins with "map:"
+ * is one of mmap.
  */
 struct work {
     const char *stack;
@@ -44,6 +45,18 @@ static uint32_t stack_of(struct trace_builder *b, char functions[BUILDER_NODES][
     return node;
 }
 
+/* Nothing is freed, so both spaces have their peak at the end. */
+static void combine_spaces(struct profile *profile) {
+    struct profile_region *regions = (struct profile_region *)profile->regions;
+    for (size_t i = 0; i < profile->region_count; i++) {
+        const struct profile_totals *totals = regions[i].totals;
+        regions[i].combined_start_bytes =
+            totals[TRACE_HEAP].start.bytes + totals[TRACE_MAP_ANON].start.bytes;
+        regions[i].combined_peak_bytes =
+            totals[TRACE_HEAP].peak_bytes + totals[TRACE_MAP_ANON].peak_bytes;
+    }
+}
+
 static void make_run(struct run *ret_run, const char *name, const char *format,
                      const struct work *work, size_t count, const char *region_name) {
     struct trace_builder b;
@@ -57,8 +70,10 @@ static void make_run(struct run *ret_run, const char *name, const char *format,
     trace_builder_allocate(&b, 0, 500);
     uint32_t region = region_name ? trace_builder_begin(&b, region_name) : 0;
     for (size_t i = 0; i < count; i++) {
-        uint32_t node = stack_of(&b, functions, work[i].stack);
-        trace_builder_allocate(&b, trace_builder_site(&b, node, TRACE_HEAP), work[i].bytes);
+        bool mapped = strncmp(work[i].stack, "map:", 4) == 0;
+        uint32_t node = stack_of(&b, functions, work[i].stack + (mapped ? 4 : 0));
+        uint32_t site = trace_builder_site(&b, node, mapped ? TRACE_MAP_ANON : TRACE_HEAP);
+        trace_builder_allocate(&b, site, work[i].bytes);
     }
     if (region_name)
         trace_builder_end(&b, region);
@@ -71,6 +86,7 @@ static void make_run(struct run *ret_run, const char *name, const char *format,
     free(file);
 
     struct profile *profile = &ret_run->profile;
+    combine_spaces(profile);
     struct profile_frame *frames = (struct profile_frame *)profile->frames;
     for (size_t i = 1; i < profile->node_count; i++) {
         struct profile_frame *frame = &frames[profile->nodes[i].frame];
@@ -354,6 +370,55 @@ static void test_gate_fails_beyond_ratio_and_floor_together(void **state) {
                          cases[i].verdict);
 }
 
+static void test_gate_sees_memory_that_moves_from_malloc_to_mmap(void **state) {
+    static const struct {
+        uint64_t heap, mapped;
+        enum gate_verdict verdict;
+    } cases[] = {{0, 1000, GATE_PASS},        {400, 700, GATE_PASS},
+                 {400, 701, GATE_REGRESSION}, {0, 1101, GATE_REGRESSION},
+                 {1000, 0, GATE_PASS},        {1000, 100, GATE_PASS},
+                 {1000, 101, GATE_REGRESSION}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct run before, after;
+        struct diff diff;
+        struct gate_finding finding;
+        struct gate_limits limits = {.max_ratio = 1.1, .max_added_bytes = 0};
+        MAKE(&before, "binary", {"main/a", 1000});
+        MAKE(&after, "binary", {"main/a", cases[i].heap}, {"map:main/a", cases[i].mapped});
+        assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
+        const struct diff_row *row = &diff.rows[0];
+        assert_int_equal(row->before.map_anon, 0);
+        assert_int_equal(row->before.combined, 1000);
+        assert_int_equal(row->after.map_anon, cases[i].mapped);
+        assert_int_equal(row->after.combined, cases[i].heap + cases[i].mapped);
+        assert_int_equal(diff_mappings_changed(row), cases[i].mapped != 0);
+        assert_int_equal(gate_judge(&diff, &limits, &finding), cases[i].verdict);
+        assert_int_equal(finding.by_combined, cases[i].verdict == GATE_REGRESSION);
+        if (finding.by_combined)
+            assert_string_equal(finding.reason, "heap and anonymous mappings together grew");
+        diff_finish(&diff);
+        run_finish(&before);
+        run_finish(&after);
+    }
+}
+
+static void test_mappings_have_a_median_of_their_own(void **state) {
+    struct run before[4], after;
+    struct diff diff;
+    for (uint64_t i = 0; i < 4; i++)
+        MAKE(&before[i], "binary", {"main/a", 10 * (i + 1)}, {"map:main/a", 4 - i});
+    MAKE(&after, "binary", {"main/a", 20}, {"map:main/a", 2});
+    assert_int_equal(diff_compare(before, 4, &after, 1, false, &diff), 0);
+    assert_int_equal(diff.rows[0].before.peak_added, 20);
+    assert_int_equal(diff.rows[0].before.map_anon, 2);
+    assert_int_equal(diff.rows[0].before.combined, 23);
+    assert_false(diff_mappings_changed(&diff.rows[0]));
+    diff_finish(&diff);
+    for (size_t i = 0; i < 4; i++)
+        run_finish(&before[i]);
+    run_finish(&after);
+}
+
 static void test_gate_does_not_answer_for_unfit_runs_unless_told(void **state) {
     struct run before, after;
     struct diff diff;
@@ -415,6 +480,8 @@ int main(void) {
         cmocka_unit_test(test_process_is_compared_only_when_asked_for),
         cmocka_unit_test(test_repeats_are_one_value_that_may_vary),
         cmocka_unit_test(test_gate_fails_beyond_ratio_and_floor_together),
+        cmocka_unit_test(test_gate_sees_memory_that_moves_from_malloc_to_mmap),
+        cmocka_unit_test(test_mappings_have_a_median_of_their_own),
         cmocka_unit_test(test_gate_does_not_answer_for_unfit_runs_unless_told),
         cmocka_unit_test(test_gate_needs_what_the_base_has_and_takes_what_is_new),
     };
