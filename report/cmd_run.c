@@ -34,7 +34,7 @@ static const char help[] =
     "Children of the program write traces, too; they are counted, not imported.\n"
     "\n"
     "Exit status: the program's; 2 when nothing could be run or stored (the store is as it\n"
-    "was).\n"
+    "was). When it ran and could not be stored its trace is kept, to be imported.\n"
     "\n"
     "Example:\n"
     "  votreport run --db a.db --name votable.parse --param format=binary -- votdriver f.vot\n";
@@ -191,6 +191,53 @@ static int import(const struct options *options, struct launch *launch, const ch
     return r < 0 ? -1 : 0;
 }
 
+/* A word as a shell reads it back. */
+static void write_word(FILE *stream, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_@%+=:,./-";
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        fprintf(stream, " %s", word);
+        return;
+    }
+    fputs(" '", stream);
+    for (const char *c = word; *c != '\0'; c++)
+        if (*c == '\'')
+            fputs("'\\''", stream);
+        else
+            fputc(*c, stream);
+    fputc('\'', stream);
+}
+
+/* The program may have run for an hour: what it left is kept, and can be stored later. */
+static void tell_kept(const struct options *options, const struct launch *launch) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream) {
+        write_word(stream, launch->trace);
+        fputs(" --db", stream);
+        write_word(stream, options->db);
+        fputs(" --name", stream);
+        write_word(stream, options->import.name);
+        for (size_t i = 0; i < options->import.param_count; i++) {
+            char *param;
+            if (asprintf(&param, "%s=%s", options->import.params[i].key,
+                         options->import.params[i].value) < 0)
+                continue;
+            fputs(" --param", stream);
+            write_word(stream, param);
+            free(param);
+        }
+        if (fclose(stream) == 0)
+            complain("the trace is kept, to store it: votreport import%s", text);
+        else
+            stream = NULL;
+    }
+    if (!stream)
+        complain("the trace is kept, it is %s", launch->trace);
+    free(text);
+}
+
 static int run_once(const struct options *options, char **arguments, const char *set_uuid,
                     size_t repeat) {
     struct fault fault = {0};
@@ -200,16 +247,20 @@ static int run_once(const struct options *options, char **arguments, const char 
         return EXIT_CODE_TROUBLE;
     }
     int status = EXIT_CODE_TROUBLE;
+    bool keep = options->keep_trace;
     strcpy(launch->program, options->program);
     if (launch_run(launch, &options->launch, arguments, &fault) < 0) {
         complain("%s", fault.text);
     } else if (import(options, launch, set_uuid, repeat) == 0) {
         tell_others(launch, options->program);
         status = launch_exit_code(launch);
+        if (keep)
+            complain("the trace is %s", launch->trace);
+    } else if (launch->trace[0] != '\0') {
+        tell_kept(options, launch);
+        keep = true;
     }
-    if (options->keep_trace && launch->trace[0] != '\0')
-        complain("the trace is %s", launch->trace);
-    launch_finish(launch, options->keep_trace);
+    launch_finish(launch, keep);
     free(launch);
     return status;
 }

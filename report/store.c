@@ -8,6 +8,7 @@
 #include "store_sql.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <stdarg.h>
@@ -38,6 +39,10 @@ int store_fault(struct store *store, const char *sql, struct fault *fault) {
                          sqlite3_errmsg(store->db));
     if (code == SQLITE_FULL)
         return fault_set(fault, -ENOSPC, "the disk is full");
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+        return fault_set(fault, -EBUSY, "the store is in use by another program");
+    if (sqlite3_extended_errcode(store->db) == SQLITE_READONLY_DBMOVED)
+        return fault_set(fault, -ESTALE, "the store was removed by another program");
     if (!sql)
         return fault_set(fault, -EIO, "%s", sqlite3_errmsg(store->db));
     return fault_set(fault, -EIO, "%s, in: %.200s", sqlite3_errmsg(store->db), sql);
@@ -179,6 +184,18 @@ static int check_regular(const char *path, enum store_mode mode, struct fault *f
     return 0;
 }
 
+/* Only who made the file itself may take it away again, so SQLite does not get to make it. */
+static int create_file(struct store *store, struct fault *fault) {
+    int fd = open(store->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0 && errno == EEXIST)
+        return 0;
+    if (fd < 0)
+        return fault_set(fault, -errno, "cannot be created: %s", strerror(errno));
+    close(fd);
+    store->created = true;
+    return 0;
+}
+
 int store_open(const char *path, enum store_mode mode, struct store **ret_store,
                struct fault *fault) {
     int r = check_regular(path, mode, fault);
@@ -194,8 +211,8 @@ int store_open(const char *path, enum store_mode mode, struct store **ret_store,
     /* Readers open for writing, too: a journal left by a killed import has to be rolled back.
      * SQLite itself falls back to reading where the file cannot be written. */
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-    if (mode == STORE_WRITE)
-        flags |= SQLITE_OPEN_CREATE;
+    if (r == 0 && mode == STORE_WRITE)
+        r = create_file(store, fault);
     if (r == 0 && sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK)
         r = store_fault(store, NULL, fault);
     if (r == 0)
@@ -231,9 +248,27 @@ int store_probe(const char *path, struct fault *fault) {
     return r;
 }
 
+/*
+ * Take away the file that this store made and nothing was ever written to. Under the lock, so
+ * that nobody is writing to it; who waits for the lock is told by SQLite that the file is gone.
+ */
+static void remove_unused(struct store *store) {
+    struct stat status;
+    sqlite3_busy_timeout(store->db, 0);
+    /* On a full disk a lock that begins a journal file cannot be had. */
+    if (sqlite3_exec(store->db, "PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE", NULL, NULL,
+                     NULL) != SQLITE_OK)
+        return;
+    if (stat(store->path, &status) == 0 && status.st_size == 0)
+        unlink(store->path);
+    sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
 void store_close(struct store *store) {
     if (!store)
         return;
+    if (store->created && store->db)
+        remove_unused(store);
     sqlite3_close(store->db);
     free(store->path);
     free(store);

@@ -15,7 +15,7 @@ struct store;
 
 enum store_mode {
     STORE_READ,  /* an existing store */
-    STORE_WRITE, /* an existing store, or a new one, made by the first store_add() */
+    STORE_WRITE, /* an existing store, or a new one; gone again when nothing was added */
 };
 
 /* A run without its tables, for listings; the numbers are of its headline region. */
@@ -28,7 +28,8 @@ struct store_entry {
 
 /*
  * Open the store at @path. Returns 0, or a negative errno and @fault: -ENOENT, -EMEDIUMTYPE
- * when it is something else, -ENOTSUP when it is of a newer version, -EIO when SQLite says no.
+ * when it is something else, -ENOTSUP when it is of a newer version, -EBUSY when another program
+ * holds its lock for too long, -ENOSPC, -EIO when SQLite says no.
  */
 int store_open(const char *path, enum store_mode mode, struct store **ret_store,
                struct fault *fault) _must_check_ _nonnull_;

@@ -14,9 +14,13 @@ struct store {
     sqlite3 *db;
     char *path;
     enum store_mode mode;
+    bool created; /* the file was not there before */
 };
 
-/* What SQLite says, and the statement it says it of (NULL: none), as a fault. Returns -EIO. */
+/*
+ * What SQLite says, and the statement it says it of (NULL: none), as a fault. Returns a negative
+ * errno: -EBUSY when the wait for a lock was too long, -ENOSPC, -EIO for most else.
+ */
 int store_fault(struct store *store, const char *sql, struct fault *fault);
 
 int store_prepare(struct store *store, const char *sql, sqlite3_stmt **ret_statement,

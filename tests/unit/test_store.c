@@ -12,12 +12,20 @@
 #include "trace_builder.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Stands before SQLite's own: the wait for a lock is half a minute, and here it is none. */
+int sqlite3_busy_timeout(sqlite3 *db, int milliseconds) {
+    assert_in_range(milliseconds, 0, 60000);
+    return sqlite3_busy_handler(db, NULL, NULL);
+}
 
 struct place {
     char folder[64];
@@ -198,6 +206,85 @@ static void test_one_bad_run_of_two_leaves_nothing(void **state) {
     run_finish(&second);
 }
 
+static void write_file(const char *path, const char *text) {
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    assert_true(fputs(text, stream) >= 0);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static void test_store_in_use_is_said_in_plain_words(void **state) {
+    const struct place *place = *state;
+    struct run run;
+    struct run *pointer = &run;
+    struct store *store;
+    struct fault fault = {0};
+    sqlite3 *other;
+    make_run(&run, "a", "binary", 10);
+    add(place->db, &run);
+    assert_int_equal(store_open(place->db, STORE_WRITE, &store, &fault), 0);
+    assert_int_equal(sqlite3_open(place->db, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(store_add(store, &pointer, 1, &fault), -EBUSY);
+    assert_string_equal(fault.text, "the store is in use by another program");
+    store_close(store);
+    assert_int_equal(store_open(place->db, STORE_WRITE, &store, &fault), -EBUSY);
+    sqlite3_close(other);
+    assert_int_equal(number(place->db, "SELECT count(*) FROM run"), 1);
+    run_finish(&run);
+}
+
+/* Add @run while no file may grow beyond @most bytes. */
+static int add_with_little_room(const char *db, struct run *run, rlim_t most,
+                                struct fault *fault) {
+    struct rlimit before;
+    struct store *store;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    struct rlimit little = {most, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    int r = store_open(db, STORE_WRITE, &store, fault);
+    if (r == 0) {
+        r = store_add(store, &run, 1, fault);
+        store_close(store);
+    }
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    return r;
+}
+
+static void test_new_store_that_cannot_be_written_leaves_no_file(void **state) {
+    const struct place *place = *state;
+    struct run run;
+    struct fault fault = {0};
+    make_run(&run, "a", "binary", 10);
+    for (rlim_t most = 0; most <= 16384; most += 4096) {
+        assert_true(add_with_little_room(place->db, &run, most, &fault) < 0);
+        assert_true(fault.text[0] != '\0');
+        assert_int_equal(access(place->db, F_OK), -1);
+    }
+    write_file(place->db, ""); /* one that was there stays */
+    assert_true(add_with_little_room(place->db, &run, 4096, &fault) < 0);
+    assert_int_equal(access(place->db, F_OK), 0);
+    add(place->db, &run);
+    assert_int_equal(number(place->db, "SELECT count(*) FROM run"), 1);
+    run_finish(&run);
+}
+
+static void test_new_store_is_not_taken_from_another_program(void **state) {
+    const struct place *place = *state;
+    struct store *store;
+    struct fault fault = {0};
+    sqlite3 *other;
+    assert_int_equal(store_open(place->db, STORE_WRITE, &store, &fault), 0);
+    assert_int_equal(sqlite3_open(place->db, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    store_close(store);
+    assert_int_equal(access(place->db, F_OK), 0);
+    assert_int_equal(sqlite3_exec(other, "CREATE TABLE x (y); COMMIT", NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(other);
+}
+
 static void test_hostile_names_come_back_unharmed(void **state) {
     const struct place *place = *state;
     struct run run, again;
@@ -210,13 +297,6 @@ static void test_hostile_names_come_back_unharmed(void **state) {
     assert_string_equal(again.params[0].value, evil);
     run_finish(&run);
     run_finish(&again);
-}
-
-static void write_file(const char *path, const char *text) {
-    FILE *stream = fopen(path, "w");
-    assert_non_null(stream);
-    assert_true(fputs(text, stream) >= 0);
-    assert_int_equal(fclose(stream), 0);
 }
 
 static void assert_refused(const char *db, int error, const char *words) {
@@ -399,6 +479,9 @@ int main(void) {
         TEST(test_stacks_are_stored_once_for_all_runs),
         TEST(test_sums_hold_in_plain_sql),
         TEST(test_one_bad_run_of_two_leaves_nothing),
+        TEST(test_store_in_use_is_said_in_plain_words),
+        TEST(test_new_store_that_cannot_be_written_leaves_no_file),
+        TEST(test_new_store_is_not_taken_from_another_program),
         TEST(test_hostile_names_come_back_unharmed),
         TEST(test_other_files_are_refused_and_left_alone),
         TEST(test_database_of_another_program_is_refused_and_left_alone),

@@ -208,6 +208,20 @@ says 'marked as killed' out '"killed": true'
 says 'its peak so far is there, to the byte' out '"peak_added": 5777'
 status 'gate does not judge it' 2 "$votreport" gate l.db l.db
 
+# A store that cannot be written once the program has run: here the program itself takes it away.
+mkdir gone
+status 'run that cannot be stored is trouble' 2 "$votreport" run --db gone/x.db --name "it's" \
+    --param 'a=b c' -- /bin/sh -c 'rmdir gone'
+says 'and says why' err 'votreport: gone/x.db: cannot be created: No such file or directory'
+says 'and that nothing is lost' err 'votreport: the trace is kept, to store it: votreport import '
+[ "$(wc -l <err)" -eq 2 ]
+result $? 'in a line each'
+mkdir gone
+sed -n "s|.*to store it: votreport|'$votreport'|p" err >store_it
+status 'what it says to do does it' 0 sh store_it
+status 'and the run is there' 0 "$votreport" list gone/x.db
+says 'by its name' out "it's(a=b c)"
+
 status 'no such program' 2 "$votreport" run --db n.db -- ./no-such-program
 line 'is one line' 'votreport: ./no-such-program: there is no program of this name'
 cp /bin/true setuid
