@@ -89,7 +89,7 @@ static char *completeness_text(const struct run *run) {
         if (profile->gaps[gap] == 0)
             continue;
         fprintf(stream, "%s%" PRId64 " %s", lead, profile->gaps[gap],
-                profile_gap_text(gap)->meaning);
+                profile_gap_meaning(gap, profile->gaps[gap]));
         lead = ", ";
     }
     if (profile->end == PROFILE_KILLED) {
@@ -163,28 +163,68 @@ static bool space_is_used(const struct profile_totals *totals) {
     return totals->peak_bytes > 0 || totals->allocated.blocks > 0 || totals->failed > 0;
 }
 
-/* The instance of this name that added most, and how many there are. */
-static const struct profile_region *worst_instance(const struct profile *profile,
-                                                   const char *name, size_t *ret_count) {
-    const struct profile_region *worst = NULL;
-    *ret_count = 0;
-    for (size_t i = 0; i < profile->region_count; i++) {
-        const struct profile_region *region = &profile->regions[i];
-        if (strcmp(region->name, name) != 0)
-            continue;
-        ++*ret_count;
-        if (!worst || profile_peak_added(&region->totals[TRACE_HEAP]) >
-                          profile_peak_added(&worst->totals[TRACE_HEAP]))
-            worst = region;
-    }
-    return worst;
+/* The instances of one name. */
+struct instances {
+    const struct profile_region *first;
+    const struct profile_region *worst; /* the one that added most, the first of several */
+    size_t count;
+};
+
+static void instances_add(struct instances *instances, const struct profile_region *region) {
+    if (instances->count++ == 0)
+        instances->first = instances->worst = region;
+    else if (profile_peak_added(&region->totals[TRACE_HEAP]) >
+             profile_peak_added(&instances->worst->totals[TRACE_HEAP]))
+        instances->worst = region;
 }
 
-static bool name_came_before(const struct profile *profile, size_t at) {
-    for (size_t i = 0; i < at; i++)
-        if (strcmp(profile->regions[i].name, profile->regions[at].name) == 0)
-            return true;
-    return false;
+static struct instances instances_of(const struct profile *profile, const char *name) {
+    struct instances instances = {0};
+    for (size_t i = 0; i < profile->region_count; i++)
+        if (strcmp(profile->regions[i].name, name) == 0)
+            instances_add(&instances, &profile->regions[i]);
+    return instances;
+}
+
+/* By name, then in the order they began. */
+static int compare_regions(const void *a, const void *b) {
+    const struct profile_region *left = *(const struct profile_region *const *)a;
+    const struct profile_region *right = *(const struct profile_region *const *)b;
+    int order = strcmp(left->name, right->name);
+    return order != 0 ? order : (left > right) - (left < right);
+}
+
+static int compare_first(const void *a, const void *b) {
+    const struct instances *left = a;
+    const struct instances *right = b;
+    return (left->first > right->first) - (left->first < right->first);
+}
+
+/* All names, in the order they first began; free() them. A run can have 100,000 instances. */
+static int instances_collect(const struct profile *profile, struct instances **ret_names,
+                             size_t *ret_count) {
+    size_t count = 0;
+    const struct profile_region **sorted = calloc(profile->region_count, sizeof(*sorted));
+    struct instances *names = calloc(profile->region_count, sizeof(*names));
+    if (!sorted || !names) {
+        free(sorted);
+        free(names);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < profile->region_count; i++)
+        sorted[i] = &profile->regions[i];
+    qsort(sorted, profile->region_count, sizeof(*sorted), compare_regions);
+    for (size_t i = 0; i < profile->region_count; i++) {
+        if (i > 0 && strcmp(sorted[i]->name, sorted[i - 1]->name) != 0)
+            count++;
+        instances_add(&names[count], sorted[i]);
+    }
+    count++;
+    qsort(names, count, sizeof(*names), compare_first);
+    free(sorted);
+    *ret_names = names;
+    *ret_count = count;
+    return 0;
 }
 
 static void region_rows(struct table *table, const struct term *term,
@@ -205,24 +245,34 @@ static void region_rows(struct table *table, const struct term *term,
             region_cells(table, term, spaces[space], TERM_DIM, region, space);
 }
 
+static void instances_rows(struct table *table, const struct term *term,
+                           const struct profile *profile, const struct instances *instances) {
+    const struct profile_region *end = profile->regions + profile->region_count;
+    for (const struct profile_region *region = instances->first; region < end; region++)
+        if (strcmp(region->name, instances->first->name) == 0)
+            region_rows(table, term, region, instances->count);
+}
+
 /* One row for each name, its worst instance; all instances of a name that was asked for. */
 static int show_regions(const struct term *term, const struct profile *profile,
                         const char *only) {
     static const char *const heads[] = {"region",      "peak added", "live start",
                                         "live peak",   "live end",   "net",
                                         "allocations", "frees",      "allocated"};
+    struct instances *names;
+    size_t count;
+    int r = instances_collect(profile, &names, &count);
+    if (r < 0)
+        return r;
     struct table table = table_new("lrrrrrrrr");
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
         table_cell(&table, TERM_DIM, "%s", heads[i]);
-    for (size_t i = 0; i < profile->region_count; i++) {
-        const struct profile_region *region = &profile->regions[i];
-        size_t instances;
-        const struct profile_region *worst = worst_instance(profile, region->name, &instances);
-        if (only && strcmp(region->name, only) == 0)
-            region_rows(&table, term, region, instances);
-        else if (!only && !name_came_before(profile, i))
-            region_rows(&table, term, worst, instances);
-    }
+    for (size_t i = 0; !only && i < count; i++)
+        region_rows(&table, term, names[i].worst, names[i].count);
+    for (size_t i = 0; only && i < count; i++)
+        if (strcmp(names[i].first->name, only) == 0)
+            instances_rows(&table, term, profile, &names[i]);
+    free(names);
     fputc('\n', term->stream);
     return table_print(&table, term, "");
 }
@@ -352,9 +402,8 @@ static const struct profile_region *headline_region(const struct profile *profil
 
 int render_show_text(const struct term *term, const struct run *run,
                      const struct render_show *options) {
-    size_t instances;
     const struct profile_region *region =
-        options->region ? worst_instance(&run->profile, options->region, &instances)
+        options->region ? instances_of(&run->profile, options->region).worst
                         : headline_region(&run->profile);
     int r = show_facts(term, run);
     if (r == 0)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What show prints of runs that no real program should have. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "render.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define REGIONS 100000
+
+static const struct profile_node root[1];
+static struct profile_module unknown_module[1] = {{.path = ""}};
+
+static struct run run_of(const struct profile_region *regions, size_t count) {
+    return (struct run){
+        .id = 1,
+        .repeat = 1,
+        .benchmark = "parse",
+        .host = "host",
+        .kernel = "6.1",
+        .machine = "x86_64",
+        .outcome = RUN_EXITED,
+        .profile = {.program = "victim",
+                    .exe = "",
+                    .cwd = "",
+                    .votrace_version = "0",
+                    .modules = unknown_module,
+                    .module_count = 1,
+                    .nodes = root,
+                    .node_count = 1,
+                    .regions = regions,
+                    .region_count = count},
+    };
+}
+
+static struct profile_region region_of(const char *name, uint32_t instance, int64_t added) {
+    struct profile_region region = {.name = name, .instance = instance};
+    region.totals[TRACE_HEAP].peak_bytes = added;
+    return region;
+}
+
+/* What show prints; free() it. */
+static char *shown(const struct run *run, const char *region) {
+    char *text = NULL;
+    size_t size;
+    struct render_show options = {.region = region};
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    struct term term = term_open(stream, TERM_NEVER, true);
+    assert_int_equal(render_show_text(&term, run, &options), 0);
+    assert_int_equal(fclose(stream), 0);
+    return text;
+}
+
+static size_t lines_with(const char *text, const char *word) {
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at += strlen(word))
+        count++;
+    return count;
+}
+
+static void assert_fast(clock_t begin) {
+    /* The square of 100,000 comparisons takes a minute. */
+    assert_true(clock() - begin < 10 * CLOCKS_PER_SEC);
+}
+
+static void test_many_instances_of_one_region_are_shown_in_no_time(void **state) {
+    (void)state;
+    struct profile_region *regions = calloc(REGIONS, sizeof(*regions));
+    assert_non_null(regions);
+    regions[0] = region_of("process", 1, 5);
+    for (uint32_t i = 1; i < REGIONS; i++)
+        regions[i] = region_of("parse", i, i == 777 || i == 888 ? 100 : 50);
+    struct run run = run_of(regions, REGIONS);
+    clock_t begin = clock();
+    char *text = shown(&run, NULL);
+    assert_int_equal(lines_with(text, "parse #777 of 99999 "), 1);
+    assert_int_equal(lines_with(text, "parse #"), 1);
+    free(text);
+    text = shown(&run, "parse");
+    assert_int_equal(lines_with(text, "parse #"), REGIONS - 1);
+    assert_fast(begin);
+    free(text);
+    free(regions);
+}
+
+static void test_many_regions_are_shown_in_no_time_and_as_they_began(void **state) {
+    (void)state;
+    static char names[REGIONS][8];
+    struct profile_region *regions = calloc(REGIONS, sizeof(*regions));
+    assert_non_null(regions);
+    for (size_t i = 0; i < REGIONS; i++) {
+        /* Each name twice, and not in the order of the alphabet. */
+        snprintf(names[i], sizeof(names[i]), "r%05zu", REGIONS / 2 - 1 - i / 2);
+        regions[i] = region_of(names[i], (uint32_t)(i % 2) + 1, 10 + (int64_t)(i % 2));
+    }
+    struct run run = run_of(regions, REGIONS);
+    clock_t begin = clock();
+    char *text = shown(&run, NULL);
+    assert_fast(begin);
+    assert_int_equal(lines_with(text, " #2 of 2 "), REGIONS / 2);
+    const char *before = strstr(text, "\nr49999 ");
+    const char *after = strstr(text, "\nr00000 ");
+    assert_true(before && after && before < after);
+    free(text);
+    free(regions);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_many_instances_of_one_region_are_shown_in_no_time),
+        cmocka_unit_test(test_many_regions_are_shown_in_no_time_and_as_they_began),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
