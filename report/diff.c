@@ -133,10 +133,10 @@ static struct diff_value value_take(const struct vector *list, size_t *at) {
     const struct measurement *all = list->items;
     const struct measurement *first = &all[*at];
     size_t repeats = 0;
-    const char *unfit = NULL;
+    const struct run *unfit = NULL;
     while (*at < list->count && compare_row(first, &all[*at]) == 0) {
-        if (!unfit)
-            unfit = run_is_unfit(all[*at].run);
+        if (!unfit && run_is_unfit(all[*at].run))
+            unfit = all[*at].run;
         repeats++;
         ++*at;
     }

@@ -31,9 +31,9 @@ struct diff_value {
     int64_t peak_added;
     int64_t least; /* over the repeats */
     int64_t most;
-    int64_t map_anon;  /* peak_added of the anonymous mappings: worst and median of its own */
-    int64_t combined;  /* likewise of heap and anonymous mappings together */
-    const char *unfit; /* why a run of the set is not to be trusted, NULL when all are */
+    int64_t map_anon; /* peak_added of the anonymous mappings: worst and median of its own */
+    int64_t combined; /* likewise of heap and anonymous mappings together */
+    const struct run *unfit; /* a run of the set that is not to be trusted, NULL: all are */
 };
 
 /* A call site on either side: its share of peak_added. */

@@ -7,25 +7,36 @@ static bool grew_too_much(int64_t before, int64_t after, const struct gate_limit
            (long double)after > (long double)before * (long double)limits->max_ratio;
 }
 
+static struct gate_finding unfit(const struct run *run) {
+    return (struct gate_finding){
+        .verdict = GATE_UNANSWERED, .reason = run_is_unfit(run), .unfit = run};
+}
+
+static struct gate_finding finding(enum gate_verdict verdict, const char *reason) {
+    return (struct gate_finding){.verdict = verdict, .reason = reason};
+}
+
 static struct gate_finding row_judge(const struct diff_row *row,
                                      const struct gate_limits *limits) {
     if (row->status == DIFF_REMOVED)
         return limits->allow_missing
-                   ? (struct gate_finding){GATE_PASS, "no longer measured", false}
-                   : (struct gate_finding){GATE_UNANSWERED, "not measured in the new store",
-                                           false};
+                   ? finding(GATE_PASS, "no longer measured")
+                   : finding(GATE_UNANSWERED, "not measured in the new store");
     if (!limits->allow_incomplete && row->after.unfit)
-        return (struct gate_finding){GATE_UNANSWERED, row->after.unfit, false};
+        return unfit(row->after.unfit);
     if (row->status == DIFF_ADDED)
-        return (struct gate_finding){GATE_PASS, "new: nothing to compare with", false};
+        return finding(GATE_PASS, "new: nothing to compare with");
     if (!limits->allow_incomplete && row->before.unfit)
-        return (struct gate_finding){GATE_UNANSWERED, row->before.unfit, false};
+        return unfit(row->before.unfit);
     if (grew_too_much(row->before.peak_added, row->after.peak_added, limits))
-        return (struct gate_finding){GATE_REGRESSION, NULL, false};
+        return finding(GATE_REGRESSION, NULL);
     if (grew_too_much(row->before.combined, row->after.combined, limits))
-        return (struct gate_finding){GATE_REGRESSION,
-                                     "heap and anonymous mappings together grew", true};
-    return (struct gate_finding){GATE_PASS, NULL, false};
+        return (struct gate_finding){
+            .verdict = GATE_REGRESSION,
+            .reason = "heap and anonymous mappings together grew",
+            .by_combined = true,
+        };
+    return finding(GATE_PASS, NULL);
 }
 
 enum gate_verdict gate_judge(const struct diff *diff, const struct gate_limits *limits,

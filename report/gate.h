@@ -30,8 +30,9 @@ struct gate_limits {
 
 struct gate_finding {
     enum gate_verdict verdict;
-    const char *reason; /* constant text; NULL when it needs none */
-    bool by_combined;   /* the heap alone passes: it and the anonymous mappings do not */
+    const char *reason;      /* constant text; NULL when it needs none */
+    const struct run *unfit; /* whose unfitness the reason is, or NULL */
+    bool by_combined;        /* the heap alone passes: it and the anonymous mappings do not */
 };
 
 /*

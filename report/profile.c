@@ -15,26 +15,35 @@
 #include <string.h>
 
 static const struct profile_gap_text gap_texts[PROFILE_GAPS] = {
-    [PROFILE_EVENTS_LOST] = {"events_lost", "allocations or frees not recorded", true},
-    [PROFILE_UNKNOWN_FREES] = {"unknown_frees", "frees of blocks never seen allocated", true},
+    [PROFILE_EVENTS_LOST] = {"events_lost", "allocations or frees not recorded",
+                             "allocation or free not recorded", true},
+    [PROFILE_UNKNOWN_FREES] = {"unknown_frees", "frees of blocks never seen allocated",
+                               "free of a block never seen allocated", true},
     [PROFILE_TABLE_REFUSED] = {"table_refused", "times no memory for the table of live blocks",
-                               true},
-    [PROFILE_FILE_REFUSED] = {"file_refused", "times the trace file could not grow", false},
-    [PROFILE_STACKS_MISSING] = {"stacks_missing", "allocations without a call stack", false},
+                               "time no memory for the table of live blocks", true},
+    [PROFILE_FILE_REFUSED] = {"file_refused", "times the trace file could not grow",
+                              "time the trace file could not grow", false},
+    [PROFILE_STACKS_MISSING] = {"stacks_missing", "allocations without a call stack",
+                                "allocation without a call stack", false},
     [PROFILE_STACKS_OTHER] = {"stacks_other",
-                              "allocations booked on \"other\", a table was "
-                              "full",
-                              false},
-    [PROFILE_FORKED_CHILDREN] = {"forked_children", "forked children not measured", true},
-    [PROFILE_UNBALANCED_ENDS] = {"unbalanced_ends", "region ends without a begin", false},
+                              "allocations booked on \"other\", a table was full",
+                              "allocation booked on \"other\", a table was full", false},
+    [PROFILE_FORKED_CHILDREN] = {"forked_children", "forked children not measured",
+                                 "forked child not measured", true},
+    [PROFILE_UNBALANCED_ENDS] = {"unbalanced_ends", "region ends without a begin",
+                                 "region end without a begin", false},
     [PROFILE_REGIONS_DROPPED] = {"regions_dropped", "regions beyond the limit not measured",
-                                 true},
+                                 "region beyond the limit not measured", true},
     [PROFILE_SETTINGS_IGNORED] = {"settings_ignored", "VOTRACE_* settings not understood",
-                                  false},
+                                  "VOTRACE_* setting not understood", false},
 };
 
 const struct profile_gap_text *profile_gap_text(enum profile_gap gap) {
     return &gap_texts[gap];
+}
+
+const char *profile_gap_meaning(enum profile_gap gap, int64_t count) {
+    return count == 1 ? gap_texts[gap].singular : gap_texts[gap].meaning;
 }
 
 bool profile_is_incomplete(const struct profile *profile) {

@@ -38,6 +38,7 @@ enum profile_gap {
 struct profile_gap_text {
     const char *name;     /* the field's name */
     const char *meaning;  /* for people, after the number */
+    const char *singular; /* likewise, after a 1 */
     bool spoils_the_sums; /* live and peak may be wrong, not just details */
 };
 
@@ -180,6 +181,9 @@ bool profile_counts_are_known(const struct profile_region *region) _nonnull_;
 
 /* Name, meaning and weight of one kind of gap. */
 const struct profile_gap_text *profile_gap_text(enum profile_gap gap);
+
+/* What @count of @gap is in words, without the number. */
+const char *profile_gap_meaning(enum profile_gap gap, int64_t count);
 
 /* Did the recorder miss something that can make live or a peak wrong? */
 bool profile_is_incomplete(const struct profile *profile) _nonnull_;

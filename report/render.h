@@ -24,6 +24,12 @@ char *render_benchmark(const struct run *run) _must_check_ _nonnull_;
  */
 char *render_row_name(const struct diff_row *row) _must_check_ _nonnull_;
 
+/*
+ * Why @run, which is unfit (run_is_unfit()), is it, with what the recorder missed: "the recorder
+ * missed something: 1 forked child not measured". NULL when there is no memory, else free() it.
+ */
+char *render_unfit(const struct run *run) _must_check_ _nonnull_;
+
 /* "main (driver/main.c:20)", a frame in words; the caller frees it. */
 char *render_frame(const struct profile *profile, uint32_t node) _must_check_ _nonnull_;
 

@@ -68,8 +68,11 @@ static int diff_table(const struct term *term, const struct diff *diff) {
 static void value_notes(const struct term *term, const char *name, const char *side,
                         const struct diff_value *value) {
     char least[BYTES_TEXT], most[BYTES_TEXT];
+    char *unfit = value->unfit ? render_unfit(value->unfit) : NULL;
     if (value->unfit)
-        fprintf(term->stream, "note: %s, %s: %s\n", name, side, value->unfit);
+        fprintf(term->stream, "note: %s, %s: %s\n", name, side,
+                unfit ? unfit : run_is_unfit(value->unfit));
+    free(unfit);
     if (value->least != value->most)
         fprintf(term->stream,
                 "note: %s, %s: varies over %zu repeats, %s to %s; the median counts\n", name,
@@ -267,9 +270,11 @@ int render_gate_text(const struct term *term, const struct diff *diff,
         value_cell(&table, term, &row->before);
         value_cell(&table, term, &row->after);
         table_cell(&table, TERM_PLAIN, "%s", ratio);
-        table_cell(&table, TERM_PLAIN, "%s%s%s", name ? name : "?",
-                   findings[i].reason ? ": " : "",
-                   findings[i].reason ? findings[i].reason : "");
+        char *unfit = findings[i].unfit ? render_unfit(findings[i].unfit) : NULL;
+        const char *reason = unfit ? unfit : findings[i].reason;
+        table_cell(&table, TERM_PLAIN, "%s%s%s", name ? name : "?", reason ? ": " : "",
+                   reason ? reason : "");
+        free(unfit);
         free(name);
     }
     int r = table_print(&table, term, "");

@@ -5,6 +5,7 @@
 #include "json.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const space_names[] = {"heap", "map_anon", "map_file"};
@@ -213,6 +214,19 @@ int render_show_json(FILE *stream, const struct run *run, const struct render_sh
     return finish(&json);
 }
 
+/* Why @unfit is, in full, else @reason, else null. */
+static void write_reason(struct json *json, const char *key, const struct run *unfit,
+                         const char *reason) {
+    char *text = unfit ? render_unfit(unfit) : NULL;
+    if (unfit && !text)
+        reason = run_is_unfit(unfit);
+    if (text || reason)
+        json_text(json, key, text ? text : reason);
+    else
+        json_null(json, key);
+    free(text);
+}
+
 static void write_value(struct json *json, const char *key, const struct diff_value *value) {
     if (!value->run) {
         json_null(json, key);
@@ -227,10 +241,7 @@ static void write_value(struct json *json, const char *key, const struct diff_va
     json_int(json, "repeats", (int64_t)value->repeats);
     json_int(json, "least", value->least);
     json_int(json, "most", value->most);
-    if (value->unfit)
-        json_text(json, "unfit", value->unfit);
-    else
-        json_null(json, "unfit");
+    write_reason(json, "unfit", value->unfit, NULL);
     json_end(json, '}');
 }
 
@@ -325,10 +336,7 @@ int render_gate_json(FILE *stream, const struct diff *diff, const struct gate_fi
     for (size_t i = 0; i < diff->row_count; i++) {
         json_begin(&json, NULL, '{');
         json_text(&json, "verdict", verdicts[findings[i].verdict]);
-        if (findings[i].reason)
-            json_text(&json, "reason", findings[i].reason);
-        else
-            json_null(&json, "reason");
+        write_reason(&json, "reason", findings[i].unfit, findings[i].reason);
         write_row_head(&json, &diff->rows[i]);
         json_end(&json, '}');
     }

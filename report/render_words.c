@@ -45,6 +45,26 @@ char *render_row_name(const struct diff_row *row) {
     return benchmark_text(row->benchmark, implied ? NULL : row->region);
 }
 
+char *render_unfit(const struct run *run) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    const char *lead = ": ";
+    fputs(run_is_unfit(run), stream);
+    for (enum profile_gap gap = 0; gap < PROFILE_GAPS; gap++) {
+        int64_t count = run->profile.gaps[gap];
+        if (count == 0 || !profile_gap_text(gap)->spoils_the_sums)
+            continue;
+        fprintf(stream, "%s%" PRId64 " %s", lead, count, profile_gap_meaning(gap, count));
+        lead = ", ";
+    }
+    if (run->profile.cut)
+        fprintf(stream, "%sdied inside one event, which was completed", lead);
+    return fclose(stream) == 0 ? text : NULL;
+}
+
 /* "driver/reader.c" of "/home/me/src/driver/reader.c": enough to know it by. */
 static const char *path_tail(const char *path) {
     const char *tail = path + strlen(path);

@@ -430,6 +430,7 @@ static void test_gate_does_not_answer_for_unfit_runs_unless_told(void **state) {
     assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
     assert_int_equal(gate_judge(&diff, &limits, &finding), GATE_UNANSWERED);
     assert_string_equal(finding.reason, "the recorder missed something");
+    assert_ptr_equal(finding.unfit, &after);
     limits.allow_incomplete = true;
     assert_int_equal(gate_judge(&diff, &limits, &finding), GATE_PASS);
     diff_finish(&diff);
@@ -443,6 +444,24 @@ static void test_gate_does_not_answer_for_unfit_runs_unless_told(void **state) {
     diff_finish(&diff);
     run_finish(&before);
     run_finish(&after);
+}
+
+static void test_what_the_recorder_missed_is_said_with_its_numbers(void **state) {
+    struct run run;
+    MAKE(&run, "binary", {"main/a", 10});
+    run.profile.gaps[PROFILE_FORKED_CHILDREN] = 1;
+    run.profile.gaps[PROFILE_STACKS_MISSING] = 7; /* no sum is wrong for that */
+    char *text = render_unfit(&run);
+    assert_string_equal(text, "the recorder missed something: 1 forked child not measured");
+    free(text);
+    run.profile.gaps[PROFILE_EVENTS_LOST] = 2;
+    run.profile.cut = true;
+    text = render_unfit(&run);
+    assert_string_equal(text, "the recorder missed something: 2 allocations or frees not "
+                              "recorded, 1 forked child not measured, died inside one event, "
+                              "which was completed");
+    free(text);
+    run_finish(&run);
 }
 
 static void test_gate_needs_what_the_base_has_and_takes_what_is_new(void **state) {
@@ -483,6 +502,7 @@ int main(void) {
         cmocka_unit_test(test_gate_sees_memory_that_moves_from_malloc_to_mmap),
         cmocka_unit_test(test_mappings_have_a_median_of_their_own),
         cmocka_unit_test(test_gate_does_not_answer_for_unfit_runs_unless_told),
+        cmocka_unit_test(test_what_the_recorder_missed_is_said_with_its_numbers),
         cmocka_unit_test(test_gate_needs_what_the_base_has_and_takes_what_is_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
