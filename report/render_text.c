@@ -228,17 +228,17 @@ static int instances_collect(const struct profile *profile, struct instances **r
 }
 
 static void region_rows(struct table *table, const struct term *term,
-                        const struct profile_region *region, size_t instances) {
+                        const struct profile *profile, const struct profile_region *region,
+                        size_t instances) {
     static const char *const spaces[] = {"", "  anonymous mappings", "  file mappings"};
     char name[TRACE_NAME_BYTES + 64];
+    /* Region 0 is the process, which lasts to the end; what began in it has parent 0, too. */
+    const char *open = region->open && region != profile->regions ? ", open" : "";
     if (instances > 1)
         snprintf(name, sizeof(name), "%s #%" PRIu32 " of %zu%s", region->name, region->instance,
-                 instances, region->open ? ", open" : "");
+                 instances, open);
     else
-        snprintf(name, sizeof(name), "%s%s", region->name,
-                 region->open && region->parent == 0 && strcmp(region->name, "process") != 0
-                     ? ", open"
-                     : "");
+        snprintf(name, sizeof(name), "%s%s", region->name, open);
     region_cells(table, term, name, TERM_BOLD, region, TRACE_HEAP);
     for (size_t space = TRACE_MAP_ANON; space < TRACE_SPACES; space++)
         if (space_is_used(&region->totals[space]))
@@ -250,7 +250,7 @@ static void instances_rows(struct table *table, const struct term *term,
     const struct profile_region *end = profile->regions + profile->region_count;
     for (const struct profile_region *region = instances->first; region < end; region++)
         if (strcmp(region->name, instances->first->name) == 0)
-            region_rows(table, term, region, instances->count);
+            region_rows(table, term, profile, region, instances->count);
 }
 
 /* One row for each name, its worst instance; all instances of a name that was asked for. */
@@ -268,7 +268,7 @@ static int show_regions(const struct term *term, const struct profile *profile,
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
         table_cell(&table, TERM_DIM, "%s", heads[i]);
     for (size_t i = 0; !only && i < count; i++)
-        region_rows(&table, term, names[i].worst, names[i].count);
+        region_rows(&table, term, profile, names[i].worst, names[i].count);
     for (size_t i = 0; only && i < count; i++)
         if (strcmp(names[i].first->name, only) == 0)
             instances_rows(&table, term, profile, &names[i]);

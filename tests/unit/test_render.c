@@ -114,8 +114,29 @@ static void test_many_regions_are_shown_in_no_time_and_as_they_began(void **stat
     free(regions);
 }
 
+static void test_open_regions_are_marked_however_deep_and_the_process_is_not(void **state) {
+    (void)state;
+    struct profile_region regions[] = {
+        region_of("process", 1, 90), region_of("outer", 1, 80), region_of("inner", 1, 70),
+        region_of("done", 1, 60),    region_of("twice", 1, 50), region_of("twice", 2, 55),
+    };
+    for (size_t i = 0; i < 3; i++)
+        regions[i].open = true;
+    regions[2].parent = 1;
+    regions[5].open = true;
+    struct run run = run_of(regions, 6);
+    char *text = shown(&run, NULL);
+    assert_int_equal(lines_with(text, "process, open"), 0);
+    assert_int_equal(lines_with(text, "outer, open"), 1);
+    assert_int_equal(lines_with(text, "inner, open"), 1);
+    assert_int_equal(lines_with(text, "done, open"), 0);
+    assert_int_equal(lines_with(text, "twice #2 of 2, open"), 1);
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_open_regions_are_marked_however_deep_and_the_process_is_not),
         cmocka_unit_test(test_many_instances_of_one_region_are_shown_in_no_time),
         cmocka_unit_test(test_many_regions_are_shown_in_no_time_and_as_they_began),
     };
