@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #define REPEATS_MAX 10000
+#define DEPTH_MAX   256 /* libvotrace.so ignores more, see libvotrace(7) */
 
 static const char help[] =
     "usage: votreport run --db STORE [OPTION...] -- PROGRAM [ARGUMENT...]\n"
@@ -27,7 +28,7 @@ static const char help[] =
     "  --param KEY=VALUE  a parameter of the benchmark; may be given several times\n"
     "  --repeat N         run it N times and store each; stops at the first that fails\n"
     "  --stacks WHEN      none, region (while a marked region is open; the default) or all\n"
-    "  --depth N          frames kept of each call stack\n"
+    "  --depth N          frames kept of each call stack, at most 256\n"
     "  --keep-trace       leave the trace where it is and say where\n"
     "  --help             this text\n"
     "\n"
@@ -62,7 +63,7 @@ static int parse_stacks(struct options *options, const char *text) {
 
 static int parse_depth(struct options *options, const char *text) {
     size_t depth;
-    if (!command_count_parse(&cmd_run, "--depth", text, 100000, &depth))
+    if (!command_count_parse(&cmd_run, "--depth", text, DEPTH_MAX, &depth))
         return EXIT_CODE_TROUBLE;
     options->launch.depth = text;
     return -1;

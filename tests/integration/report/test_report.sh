@@ -244,6 +244,11 @@ status 'an option without its value' 2 "$votreport" gate a.db b.db --max-ratio
 says 'is said' err "option '--max-ratio' needs a value"
 status 'a wrong ratio' 2 "$votreport" gate a.db b.db --max-ratio 0.9
 status 'a wrong size' 2 "$votreport" gate a.db b.db --max-added lots
+status 'a depth that libvotrace.so does not take' 2 "$votreport" run --db n.db --depth 257 -- "$victim"
+line 'is said' "votreport: run: --depth takes a number from 1 to 256, not '257' (votreport run --help explains)"
+status 'the largest depth' 0 "$votreport" run --db depth.db --depth 256 -- "$victim"
+status 'is stored' 0 "$votreport" list --json depth.db
+same 'and was taken' "$(values settings_ignored)" 0
 status 'a parameter without value' 2 "$votreport" run --db n.db --param x -- "$victim"
 status 'a run that is not there' 2 "$votreport" show --run 99 a.db
 line 'is said' 'votreport: a.db: there is no run 99'
