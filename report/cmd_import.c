@@ -119,6 +119,7 @@ static int import(const struct options *options, char **traces, size_t count) {
             complain_at(traces[done], 0,
                         "note: the program's end was not seen (killed, or replaced by exec); "
                         "peaks are those so far");
+        command_note_gaps(traces[done], &runs[done].profile);
     }
     if (status == EXIT_CODE_OK)
         status = store_all(options->db, runs, count);

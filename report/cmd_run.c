@@ -188,6 +188,8 @@ static int import(const struct options *options, struct launch *launch, const ch
     int r = store_one(options->db, &run, &fault);
     if (r < 0)
         command_fault(options->db, &fault);
+    else
+        command_note_gaps(options->program, &run.profile);
     run_finish(&run);
     return r < 0 ? -1 : 0;
 }

@@ -65,6 +65,9 @@ int command_usage(const struct command *command, const char *format, ...) _print
 /* Complain about @path with the words of @fault and return EXIT_CODE_TROUBLE. */
 int command_fault(const char *path, const struct fault *fault) _nonnull_;
 
+/* One line about @path when its recorder missed what can make a sum wrong. */
+void command_note_gaps(const char *path, const struct profile *profile) _nonnull_;
+
 /* The exit status after output: trouble when stdout could not take it (a full disk). */
 int command_flush(int status) _must_check_;
 

@@ -3,6 +3,7 @@
 #include "command.h"
 
 #include "config.h"
+#include "render.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -79,6 +80,13 @@ int command_usage(const struct command *command, const char *format, ...) {
 int command_fault(const char *path, const struct fault *fault) {
     complain_at(path, 0, "%s", fault->text);
     return EXIT_CODE_TROUBLE;
+}
+
+void command_note_gaps(const char *path, const struct profile *profile) {
+    char *gaps = render_gaps(profile);
+    if (!gaps || gaps[0] != '\0')
+        complain_at(path, 0, "note: incomplete: %s", gaps ? gaps : "no memory to say why");
+    free(gaps);
 }
 
 int command_flush(int status) {

@@ -30,6 +30,12 @@ char *render_row_name(const struct diff_row *row) _must_check_ _nonnull_;
  */
 char *render_unfit(const struct run *run) _must_check_ _nonnull_;
 
+/*
+ * What the recorder of @profile missed that can make a sum wrong: "1 forked child not measured".
+ * "" when it missed nothing of the kind, NULL when there is no memory; else free() it.
+ */
+char *render_gaps(const struct profile *profile) _must_check_ _nonnull_;
+
 /* "main (driver/main.c:20)", a frame in words; the caller frees it. */
 char *render_frame(const struct profile *profile, uint32_t node) _must_check_ _nonnull_;
 

@@ -35,9 +35,9 @@ static const char *outcome_text(char text[32], const struct run *run) {
 }
 
 int render_list_text(const struct term *term, const struct store_entry *entries, size_t count) {
-    struct table table = table_new("rlrlll");
-    static const char *const heads[] = {"run",   "started (UTC)", "peak added",
-                                        "ended", "region",        "benchmark (parameters)"};
+    struct table table = table_new("rlrllll");
+    static const char *const heads[] = {
+        "run", "started (UTC)", "peak added", "ended", "region", "benchmark (parameters)", ""};
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
         table_cell(&table, TERM_DIM, "%s", heads[i]);
     for (size_t i = 0; i < count; i++) {
@@ -45,6 +45,7 @@ int render_list_text(const struct term *term, const struct store_entry *entries,
         const char *unfit = run_is_unfit(run);
         char when[32], how[32], bytes[BYTES_TEXT];
         char *name = render_benchmark(run);
+        char *gaps = render_gaps(&run->profile);
         table_cell(&table, TERM_PLAIN, "%" PRId64, run->id);
         table_cell(&table, TERM_PLAIN, "%s", time_text(when, run->profile.start_realtime_ns));
         table_cell(&table, TERM_PLAIN, "%s",
@@ -53,7 +54,9 @@ int render_list_text(const struct term *term, const struct store_entry *entries,
                    profile_is_incomplete(&run->profile) ? ", incomplete" : "");
         table_cell(&table, TERM_PLAIN, "%s", entries[i].region);
         table_cell(&table, TERM_BOLD, "%s", name ? name : "?");
+        table_cell(&table, TERM_RED, "%s", gaps ? gaps : "?");
         free(name);
+        free(gaps);
     }
     return table_print(&table, term, "");
 }

@@ -45,23 +45,37 @@ char *render_row_name(const struct diff_row *row) {
     return benchmark_text(row->benchmark, implied ? NULL : row->region);
 }
 
+/* What can make a sum wrong, @lead in front of the first. */
+static void write_gaps(FILE *stream, const struct profile *profile, const char *lead) {
+    for (enum profile_gap gap = 0; gap < PROFILE_GAPS; gap++) {
+        int64_t count = profile->gaps[gap];
+        if (count == 0 || !profile_gap_text(gap)->spoils_the_sums)
+            continue;
+        fprintf(stream, "%s%" PRId64 " %s", lead, count, profile_gap_meaning(gap, count));
+        lead = ", ";
+    }
+    if (profile->cut)
+        fprintf(stream, "%sdied inside one event, which was completed", lead);
+}
+
+char *render_gaps(const struct profile *profile) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    write_gaps(stream, profile, "");
+    return fclose(stream) == 0 ? text : NULL;
+}
+
 char *render_unfit(const struct run *run) {
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
         return NULL;
-    const char *lead = ": ";
     fputs(run_is_unfit(run), stream);
-    for (enum profile_gap gap = 0; gap < PROFILE_GAPS; gap++) {
-        int64_t count = run->profile.gaps[gap];
-        if (count == 0 || !profile_gap_text(gap)->spoils_the_sums)
-            continue;
-        fprintf(stream, "%s%" PRId64 " %s", lead, count, profile_gap_meaning(gap, count));
-        lead = ", ";
-    }
-    if (run->profile.cut)
-        fprintf(stream, "%sdied inside one event, which was completed", lead);
+    write_gaps(stream, &run->profile, ": ");
     return fclose(stream) == 0 ? text : NULL;
 }
 

@@ -134,9 +134,38 @@ static void test_open_regions_are_marked_however_deep_and_the_process_is_not(voi
     free(text);
 }
 
+static void test_list_and_show_say_in_words_what_is_missing(void **state) {
+    (void)state;
+    struct profile_region process = region_of("process", 1, 90);
+    struct run run = run_of(&process, 1);
+    run.profile.gaps[PROFILE_FORKED_CHILDREN] = 1;
+    run.profile.gaps[PROFILE_EVENTS_LOST] = 2;
+    run.profile.gaps[PROFILE_FILE_REFUSED] = 1; /* spoils no sum */
+    char *text = shown(&run, NULL);
+    assert_int_equal(lines_with(text, "2 allocations or frees not recorded, 1 time the trace "
+                                      "file could not grow, 1 forked child not measured\n"),
+                     1);
+    free(text);
+
+    struct run complete = run_of(&process, 1);
+    struct store_entry entries[] = {{complete, "process", 0, 90}, {run, "process", 0, 90}};
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    struct term term = term_open(stream, TERM_NEVER, true);
+    assert_int_equal(render_list_text(&term, entries, 2), 0);
+    assert_int_equal(fclose(stream), 0);
+    assert_int_equal(lines_with(text, "  parse\n"), 1);
+    assert_int_equal(lines_with(text, "  2 allocations or frees not recorded, 1 forked child "
+                                      "not measured\n"),
+                     1);
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open_regions_are_marked_however_deep_and_the_process_is_not),
+        cmocka_unit_test(test_list_and_show_say_in_words_what_is_missing),
         cmocka_unit_test(test_many_instances_of_one_region_are_shown_in_no_time),
         cmocka_unit_test(test_many_regions_are_shown_in_no_time_and_as_they_began),
     };

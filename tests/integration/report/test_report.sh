@@ -164,6 +164,15 @@ says 'without importing them' err 'left traces, which were not imported'
 status 'one run was stored' 0 "$votreport" list --json s.db
 same 'only one' "$(values run | wc -l)" 1
 
+status 'run tells what it could not measure' 0 "$votreport" run --db fork.db --keep-trace \
+    -- /bin/sh -c '(:); :'
+says 'in words' err 'votreport: /bin/sh: note: incomplete: 1 forked child not measured'
+trace=$(sed -n 's/^votreport: the trace is //p' err)
+status 'import tells it' 0 "$votreport" import --db fork2.db "$trace"
+line 'too' "votreport: $trace: note: incomplete: 1 forked child not measured"
+status 'list tells it' 0 "$votreport" list fork.db
+says 'too' out '  1 forked child not measured'
+
 status 'run keeps a trace when told to' 0 "$votreport" run --db kt.db --keep-trace -- "$victim" 10
 trace=$(sed -n 's/^votreport: the trace is //p' err)
 [ -f "$trace" ]
