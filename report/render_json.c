@@ -92,12 +92,17 @@ static void write_totals(struct json *json, const struct profile_totals *totals,
     json_int(json, "owned_peak", totals->owned_peak_bytes);
 }
 
+/* @frame may be NULL, where no stack is known: the keys are always there. */
 static void write_frame(struct json *json, const struct profile *profile,
                         const struct profile_frame *frame) {
+    static const struct profile_frame unknown = {.function = "", .file = ""};
+    const char *module = frame ? profile->modules[frame->module].path : "";
+    if (!frame)
+        frame = &unknown;
     json_text(json, "function", frame->function);
     json_text(json, "file", frame->file);
     json_int(json, "line", frame->lineno);
-    json_text(json, "module", profile->modules[frame->module].path);
+    json_text(json, "module", module);
     json_int(json, "offset", (int64_t)frame->offset);
 }
 
@@ -150,10 +155,8 @@ static void write_row(struct json *json, const struct profile *profile,
     json_int(json, "freed_bytes", row->freed.bytes);
     json_int(json, "temporary", row->temporary);
     json_bool(json, "stack_truncated", site->flags & TRACE_SITE_TRUNCATED);
-    if (site->node != 0) {
-        uint32_t telling = callsite_telling_node(profile, site->node);
-        write_frame(json, profile, callsite_frame(profile, telling));
-    }
+    uint32_t telling = site->node != 0 ? callsite_telling_node(profile, site->node) : 0;
+    write_frame(json, profile, telling != 0 ? callsite_frame(profile, telling) : NULL);
     write_stack_numbers(json, profile, site->node);
     json_end(json, '}');
 }
@@ -288,8 +291,8 @@ static void write_diff_site(struct json *json, const struct diff_site *site) {
     json_int(json, "before", site->before_bytes);
     json_int(json, "after", site->after_bytes);
     json_int(json, "difference", site->after_bytes - site->before_bytes);
-    if (at->node != 0)
-        write_frame(json, at->profile, callsite_frame(at->profile, at->node));
+    write_frame(json, at->profile,
+                at->node != 0 ? callsite_frame(at->profile, at->node) : NULL);
     write_stack(json, at->profile, at->innermost);
     json_end(json, '}');
 }

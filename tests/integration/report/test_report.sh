@@ -153,6 +153,18 @@ status 'run takes a script' 0 "$votreport" run --db one.db -- ./one.sh
 status 'which is listed' 0 "$votreport" list --json one.db
 same 'by its own name, not by that of its interpreter' "$(values benchmark)" '"one.sh"'
 
+status 'run takes no stacks when told not to' 0 "$votreport" run --db ns.db --stacks none -- "$victim" 10
+status 'show speaks JSON of it' 0 "$votreport" show --json --region parse ns.db
+same 'without a stack' "$(sed -n 's/^ *"stack": //p' out | sort -u)" '[]'
+for key in function file module; do
+    same "and with a $key at each site" "$(values $key | sort | uniq -c)" \
+        "$(values at_peak | sed 's/.*/""/' | sort | uniq -c)"
+done
+for key in line offset; do
+    same "and with a $key at each site" "$(values $key | sort | uniq -c)" \
+        "$(values at_peak | sed 's/.*/0/' | sort | uniq -c)"
+done
+
 status 'run measures the worst of two instances' 0 run t.db x 10 twice
 status 'diff says so' 0 "$votreport" diff t.db t.db
 says 'which one' out 'the worst of 2 instances counts, #2'
