@@ -37,7 +37,10 @@ int store_open(const char *path, enum store_mode mode, struct store **ret_store,
 /* Could runs be added at @path? Changes nothing and creates nothing. */
 int store_probe(const char *path, struct fault *fault) _must_check_ _nonnull_;
 
-/* Add @count runs in one transaction and set their ids. */
+/*
+ * Add @count runs in one transaction and set their ids. -EEXIST when the benchmark has a run of
+ * the same process already (host, pid and start), unless that was a snapshot.
+ */
 int store_add(struct store *store, struct run *const *runs, size_t count,
               struct fault *fault) _must_check_ _nonnull_;
 

@@ -10,6 +10,7 @@
 #include "json.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 enum statement {
     FIND_BENCHMARK,
     ADD_BENCHMARK,
+    FIND_TWIN,
     ADD_RUN,
     FIND_MODULE,
     ADD_MODULE,
@@ -33,6 +35,9 @@ enum statement {
 static const char *const statement_sql[STATEMENTS] = {
     [FIND_BENCHMARK] = "SELECT id FROM benchmark WHERE name=?1 AND parameters=?2",
     [ADD_BENCHMARK] = "INSERT INTO benchmark (name, parameters) VALUES (?1, ?2)",
+    /* A process that was stored while it ran may be stored again. */
+    [FIND_TWIN] = "SELECT id FROM run WHERE benchmark_id=?1 AND host=?2 AND pid=?3 AND "
+                  "start_ns=?4 AND trace_end<>'snapshot'",
     [ADD_RUN] =
         "INSERT INTO run (uuid, set_uuid, repeat, benchmark_id, program, exe, cwd, command, "
         "host, kernel, machine, votrace_version, pid, start_ns, elapsed_ns, outcome, status, "
@@ -154,11 +159,28 @@ static int texts_make(struct writer *writer, const struct run *run) {
     return fclose(stream) == 0 ? 0 : -ENOMEM;
 }
 
+/* The same trace twice would count one measurement as two. */
+static int refuse_twin(struct writer *writer, const struct run *run, int64_t benchmark) {
+    const struct profile *profile = &run->profile;
+    int64_t twin = 0;
+    int r = WRITER_BIND(writer, FIND_TWIN, "itii", benchmark, run->host, (int64_t)profile->pid,
+                        profile->start_realtime_ns);
+    if (r == 0)
+        r = find(writer, FIND_TWIN, &twin);
+    if (r < 0 || twin == 0)
+        return r;
+    return fault_set(writer->fault, -EEXIST,
+                     "the trace of process %" PRIu32 " (%s) is stored already, as run %" PRId64,
+                     profile->pid, profile->program, twin);
+}
+
 static int write_run(struct writer *writer, const struct run *run, int64_t *ret_id) {
     const struct profile *profile = &run->profile;
     int64_t benchmark;
     int r = find_or_add(writer, FIND_BENCHMARK, ADD_BENCHMARK, &benchmark, "tt", run->benchmark,
                         writer->parameters);
+    if (r == 0)
+        r = refuse_twin(writer, run, benchmark);
     if (r < 0)
         return r;
     r = WRITER_BIND(

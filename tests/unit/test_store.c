@@ -70,6 +70,7 @@ static void make_run(struct run *ret_run, const char *name, const char *format,
     *ret_run = (struct run){0};
     assert_int_equal(trace_from_bytes(file, size, &trace, &fault), 0);
     assert_int_equal(profile_from_trace(trace, &ret_run->profile, &fault), 0);
+    ret_run->profile.start_realtime_ns += (int64_t)bytes; /* another process */
     trace_close(trace);
     free(file);
     struct run_param params[] = {{"rows", "5"}, {"format", format}};
@@ -285,6 +286,31 @@ static void test_new_store_is_not_taken_from_another_program(void **state) {
     sqlite3_close(other);
 }
 
+static void test_same_process_is_stored_once_in_a_benchmark(void **state) {
+    const struct place *place = *state;
+    struct run first, second, other;
+    struct run *both[] = {&other, &second};
+    struct store *store;
+    struct fault fault = {0};
+    make_run(&first, "a", "binary", 10);
+    make_run(&second, "a", "binary", 10);
+    make_run(&other, "b", "binary", 10);
+    first.profile.end = PROFILE_SNAPSHOT;
+    add(place->db, &first);
+    add(place->db, &second); /* its end, after the snapshot */
+    assert_int_equal(store_open(place->db, STORE_WRITE, &store, &fault), 0);
+    assert_int_equal(run_uuid_make(second.uuid), 0);
+    assert_int_equal(store_add(store, both, 2, &fault), -EEXIST);
+    assert_string_equal(fault.text,
+                        "the trace of process 4711 (victim) is stored already, as run 2");
+    assert_int_equal(store_add(store, both, 1, &fault), 0);
+    store_close(store);
+    assert_int_equal(number(place->db, "SELECT count(*) FROM run"), 3);
+    run_finish(&first);
+    run_finish(&second);
+    run_finish(&other);
+}
+
 static void test_hostile_names_come_back_unharmed(void **state) {
     const struct place *place = *state;
     struct run run, again;
@@ -482,6 +508,7 @@ int main(void) {
         TEST(test_store_in_use_is_said_in_plain_words),
         TEST(test_new_store_that_cannot_be_written_leaves_no_file),
         TEST(test_new_store_is_not_taken_from_another_program),
+        TEST(test_same_process_is_stored_once_in_a_benchmark),
         TEST(test_hostile_names_come_back_unharmed),
         TEST(test_other_files_are_refused_and_left_alone),
         TEST(test_database_of_another_program_is_refused_and_left_alone),

@@ -195,6 +195,12 @@ status 'import takes it' 0 "$votreport" import --db i.db --param a=1 "$trace"
 status 'import names it by its program' 0 "$votreport" list i.db
 says 'and its parameters' out 'victim(a=1)'
 before=$(cksum <i.db)
+status 'import does not take it again' 2 "$votreport" import --db i.db --param a=1 "$trace"
+says 'and says so' err '(victim) is stored already, as run 1'
+same 'with the store as it was' "$(cksum <i.db)" "$before"
+status 'nor twice at once' 2 "$votreport" import --db twice.db "$trace" "$trace"
+[ ! -e twice.db ]
+result $? 'and makes no store for it'
 head -c 9000 "$trace" >cut.vtr
 status 'import refuses a trace without its tables' 2 "$votreport" import --db i.db "$trace" cut.vtr
 line 'in one line' 'votreport: cut.vtr: trace truncated: its table of stack nodes is not all there'
