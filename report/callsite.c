@@ -2,8 +2,8 @@
 /*
  * callsite.c: which frame tells something, and when two frames are the same.
  *
- * Helpers are told by where they live (libraries of the system) and by their names (functions
- * that hand memory through). The rule only chooses what is shown and how sites are grouped;
+ * Helpers are told by where they live (libraries of the system, headers of C++'s library) and by
+ * their names (functions that hand memory through). The rule only chooses what is shown and how sites are grouped;
  * sums are the same under any rule.
  */
 #include "callsite.h"
@@ -65,6 +65,16 @@ static bool function_hands_memory_through(const char *function) {
     return false;
 }
 
+/* Containers and allocators of C++'s library, wherever they were inlined. */
+static bool file_is_helper(const char *file) {
+    static const char *const folders[] = {"/include/c++/", "/libstdc++-v3/",
+                                          "/libcxx/include/"};
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+        if (strstr(file, folders[i]))
+            return true;
+    return false;
+}
+
 static bool module_is_helper(const struct profile *profile, uint32_t module) {
     const char *path = profile->modules[module].path;
     if (strncmp(callsite_basename(path), "libvotrace", strlen("libvotrace")) == 0)
@@ -74,7 +84,7 @@ static bool module_is_helper(const struct profile *profile, uint32_t module) {
 
 static bool frame_is_helper(const struct profile *profile, uint32_t node) {
     const struct profile_frame *frame = callsite_frame(profile, node);
-    return module_is_helper(profile, frame->module) ||
+    return module_is_helper(profile, frame->module) || file_is_helper(frame->file) ||
            function_hands_memory_through(frame->function);
 }
 

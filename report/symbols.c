@@ -9,6 +9,7 @@
  */
 #include "symbols.h"
 
+#include "scopes.h"
 #include "units.h"
 
 #include <dwarf.h>
@@ -34,6 +35,7 @@ struct symbols {
     Dwfl *dwfl;
     Dwfl_Module **modules; /* by module of the profile; NULL: no names to be had */
     struct units *units;   /* likewise */
+    struct scopes scopes;
     size_t module_count;
     size_t changed;
 };
@@ -120,11 +122,6 @@ static int modules_open(struct symbols *symbols, const struct profile *profile) 
     return 0;
 }
 
-static const char *die_name(Dwarf_Die *die) {
-    Dwarf_Attribute attribute;
-    return dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
-}
-
 static bool die_is_function(Dwarf_Die *die) {
     int tag = dwarf_tag(die);
     return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram ||
@@ -145,21 +142,6 @@ static void call_place(Dwarf_Die *inlined, Dwarf_Files *files, struct symbol *re
         ret->lineno = (uint32_t)value;
 }
 
-/* The scopes around @address, innermost first, in the nesting of the machine code. */
-static int scopes_at(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **ret_scopes) {
-    Dwarf_Die *scopes = NULL;
-    int count = dwarf_getscopes(unit, address, &scopes);
-    if (count <= 0)
-        return count;
-    Dwarf_Die innermost = scopes[0];
-    free(scopes);
-    scopes = NULL;
-    count = dwarf_getscopes_die(&innermost, &scopes);
-    if (count > 0)
-        *ret_scopes = scopes;
-    return count;
-}
-
 /* Where the innermost code at @address comes from, by the line table. */
 static void line_place(Dwarf_Die *unit, Dwarf_Addr address, struct symbol *ret) {
     int lineno = 0;
@@ -172,12 +154,16 @@ static void line_place(Dwarf_Die *unit, Dwarf_Addr address, struct symbol *ret) 
         ret->lineno = (uint32_t)lineno;
 }
 
-/* Fill @symbols from DWARF scopes, innermost first; @symbols[0] already has file and line. */
-static size_t names_from_dwarf(Dwarf_Die *unit, Dwarf_Addr address,
-                               struct symbol symbols[LEVELS_MAX]) {
+/*
+ * Fill @found from DWARF scopes, innermost first; @found[0] already has file and line. How many,
+ * 0 when nothing is known; -ENOMEM.
+ */
+static int names_from_dwarf(struct symbols *symbols, Dwarf_Die *unit, Dwarf_Addr address,
+                            struct symbol found[LEVELS_MAX]) {
     Dwarf_Die *scopes = NULL;
     Dwarf_Files *files = NULL;
-    size_t levels = 0;
+    int levels = 0;
+    int r = 0;
     int count = scopes_at(unit, address, &scopes);
     if (count <= 0)
         return 0;
@@ -187,16 +173,16 @@ static size_t names_from_dwarf(Dwarf_Die *unit, Dwarf_Addr address,
     for (int i = 0; i < count && levels < LEVELS_MAX; i++) {
         if (!die_is_function(&scopes[i]))
             continue;
-        symbols[levels++].function = die_name(&scopes[i]);
-        if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
+        r = scopes_name(&symbols->scopes, &scopes[i], &found[levels++].function);
+        if (r < 0 || dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
             break;
         if (levels == LEVELS_MAX)
             break;
-        call_place(&scopes[i], files, &symbols[levels]);
-        symbols[levels].folder = unit_folder(unit);
+        call_place(&scopes[i], files, &found[levels]);
+        found[levels].folder = unit_folder(unit);
     }
     free(scopes);
-    return levels;
+    return r < 0 ? r : levels;
 }
 
 /* All functions at one offset, innermost first. Returns how many, at least 1; -ENOMEM. */
@@ -211,19 +197,22 @@ static int symbols_at(struct symbols *symbols, uint32_t index, uint64_t offset,
 
     Dwarf_Die unit;
     Dwarf_Addr in_dwarf;
-    size_t levels = 0;
+    int levels = 0;
     int r = units_find(&symbols->units[index], module, address, &unit, &in_dwarf);
     if (r < 0)
         return r;
     if (r > 0) {
         line_place(&unit, in_dwarf, &found[0]);
-        levels = names_from_dwarf(&unit, in_dwarf, found);
+        levels = names_from_dwarf(symbols, &unit, in_dwarf, found);
     }
-    if (levels == 0 || !found[levels - 1].function) {
-        levels = levels > 0 ? levels : 1;
+    if (levels < 0)
+        return levels;
+    /* The line is the innermost function's, the symbol the outermost: they are no pair. */
+    if (levels == 0)
+        found[levels++] = (struct symbol){0};
+    if (!found[levels - 1].function)
         found[levels - 1].function = dwfl_module_addrname(module, address);
-    }
-    return (int)levels;
+    return levels;
 }
 
 /* "/build/../driver/reader.c" -> "/driver/reader.c": the same file has one name. */
@@ -390,6 +379,7 @@ int symbols_resolve(struct profile *profile, size_t *ret_changed) {
         *ret_changed = symbols.changed;
     for (size_t i = 0; i < symbols.module_count; i++)
         units_finish(&symbols.units[i]);
+    scopes_finish(&symbols.scopes);
     if (symbols.dwfl)
         dwfl_end(symbols.dwfl);
     free(symbols.units);
