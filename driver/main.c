@@ -172,7 +172,10 @@ static int run_generate(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    errors_set_program("votdriver");
+    static char name[] = "votdriver";
+    errors_set_program(name);
+    if (argc > 0)
+        argv[0] = name; /* getopt's messages begin with it, whatever path we were called by */
     const struct command *command = &commands[0];
     const char *first = argc > 1 ? argv[1] : "";
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
@@ -187,7 +190,6 @@ int main(int argc, char **argv) {
         if (strcmp(commands[i].name, first) != 0)
             continue;
         command = &commands[i];
-        /* The name in front of getopt's messages stays the program's. */
         argv[1] = argv[0];
         argv++;
         argc--;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,9 @@
 static int complain_write(const struct output *output, int error, struct problem *problem) {
     if (error == -ENOMEM)
         return problem_set_memory(problem);
-    return problem_set(problem, error, 0,
-                       "cannot be written: %s, free some space or write elsewhere",
-                       strerror(-error));
+    bool full = error == -ENOSPC || error == -EDQUOT;
+    return problem_set(problem, error, 0, "cannot be written: %s, %swrite elsewhere",
+                       strerror(-error), full ? "free some space or " : "");
 }
 
 /* Create the temporary file beside the file it will replace. */

@@ -175,7 +175,8 @@ int workload_run(const struct workload_options *options) {
     votable_finish(&outcome.votable);
     votable_library_finish();
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        complain("the report cannot be written: %s, free some space", strerror(errno));
+        complain("the report cannot be written: %s%s", strerror(errno),
+                 errno == ENOSPC ? ", free some space" : "");
         status = EXIT_CODE_TROUBLE;
     }
     return status;

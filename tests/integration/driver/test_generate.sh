@@ -61,7 +61,7 @@ leaves_the_old_file_and_nothing_else() {
         exec "$driver" generate --preset arrays --rows 1000 --format binary -o "$work/full/t.vot"
     ) >"$work/stdout" 2>"$work/stderr"
     same status 2 "$?" || return 1
-    same stderr "votdriver: $work/full/t.vot: cannot be written: File too large, free some space or write elsewhere" \
+    same stderr "votdriver: $work/full/t.vot: cannot be written: File too large, write elsewhere" \
         "$(cat "$work/stderr")" || return 1
     same files t.vot "$(ls -A "$work/full")" || return 1
     same content old "$(cat "$work/full/t.vot")"
@@ -103,8 +103,28 @@ check 'a full device is one line' fails_with \
     'votdriver: /dev/full: cannot be written: No space left on device, free some space or write elsewhere' \
     generate --preset mixed --format binary --rows 10 -o /dev/full
 check 'an unwritable place is one line' fails_with \
-    "votdriver: $work/no/such/t.vot: cannot be written: No such file or directory, free some space or write elsewhere" \
+    "votdriver: $work/no/such/t.vot: cannot be written: No such file or directory, write elsewhere" \
     generate --preset mixed --format binary --rows 10 -o "$work/no/such/t.vot"
+report_that_cannot_be_written() {
+    run generate --preset mixed --format binary --rows 1 -o "$work/one.vot" || return 1
+    run "$work/one.vot" 2>"$work/stderr" >&-
+    same 'exit status' 2 "$?" || return 1
+    same stderr 'votdriver: the report cannot be written: Bad file descriptor' \
+        "$(cat "$work/stderr")" || return 1
+    [ -c /dev/full ] || return 0
+    run "$work/one.vot" 2>"$work/stderr" >/dev/full
+    same 'exit status' 2 "$?" || return 1
+    same stderr \
+        'votdriver: the report cannot be written: No space left on device, free some space' \
+        "$(cat "$work/stderr")"
+}
+check 'space is asked for only when there is none' report_that_cannot_be_written
+check 'a folder is one line' fails_with \
+    "votdriver: $work: cannot be written: Is a directory, write elsewhere" \
+    generate --preset mixed --format binary --rows 10 -o "$work"
+check 'a wrong option is said by the name of the program' fails_with \
+    "votdriver: unrecognized option '--frobnicate'
+Try 'votdriver --help'." generate --frobnicate
 check 'an unknown preset is refused' fails_with \
     "votdriver: no preset 'none', use arrays, mixed, numeric or strings" \
     generate --preset none --format binary --rows 1
