@@ -63,6 +63,9 @@ int command_common_option(const struct command *command, int option, char *const
     case ':':
         return command_usage(command, "option '%s' needs a value", arguments[optind - 1]);
     default:
+        /* A letter may stand among others: -xyz. */
+        if (optopt > 0 && optopt < COMMAND_JSON && optopt != COMMAND_HELP)
+            return command_usage(command, "there is no option '-%c'", optopt);
         return command_usage(command, "there is no option '%s'", arguments[optind - 1]);
     }
 }

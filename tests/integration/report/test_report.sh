@@ -267,6 +267,8 @@ status 'a wrong command' 2 "$votreport" frobnicate
 line 'is said' "votreport: there is no command 'frobnicate': votreport --help lists them"
 status 'a wrong option' 2 "$votreport" list --frobnicate a.db
 says 'is said' err "votreport: list: there is no option '--frobnicate'"
+status 'a wrong letter among others' 2 "$votreport" list -xyz a.db
+says 'is said' err "votreport: list: there is no option '-x'"
 status 'an option without its value' 2 "$votreport" gate a.db b.db --max-ratio
 says 'is said' err "option '--max-ratio' needs a value"
 status 'a wrong ratio' 2 "$votreport" gate a.db b.db --max-ratio 0.9
