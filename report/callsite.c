@@ -217,6 +217,16 @@ int callsite_compare_telling(const struct callsite *a, const struct callsite *b)
     return frame_compare(a, a->node, b, b->node);
 }
 
+static const char *telling_function(const struct callsite *site) {
+    return site->node != 0 ? callsite_frame(site->profile, site->node)->function : "";
+}
+
+int callsite_compare_function(const struct callsite *a, const struct callsite *b) {
+    const char *left = telling_function(a);
+    const char *right = telling_function(b);
+    return compare_lengths(left, plain_length(left), right, plain_length(right));
+}
+
 static int compare_items(const void *a, const void *b) {
     return callsite_compare(a, b);
 }

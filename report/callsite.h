@@ -66,6 +66,9 @@ int callsite_compare(const struct callsite *a, const struct callsite *b) _nonnul
 /* The same for the telling frames alone, whatever called them. */
 int callsite_compare_telling(const struct callsite *a, const struct callsite *b) _nonnull_;
 
+/* The same for the names of their functions alone, whatever the file. */
+int callsite_compare_function(const struct callsite *a, const struct callsite *b) _nonnull_;
+
 /* The next node outwards of @node that is another function; 0 when there is none. */
 uint32_t callsite_caller(const struct callsite *site, uint32_t node) _nonnull_;
 

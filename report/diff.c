@@ -217,49 +217,91 @@ static bool site_is_on_one_side(const struct diff_site *site) {
     return site->in_before != site->in_after;
 }
 
-/* Sites on one side only come first, by their telling frame; of one frame the largest first. */
-static int compare_one_sided(const void *a, const void *b) {
-    const struct diff_site *left = a;
-    const struct diff_site *right = b;
+/* Sites on one side only come first, by what joins them; of those the new ones. */
+static int compare_one_sided(const struct diff_site *left, const struct diff_site *right,
+                             int (*key)(const struct callsite *, const struct callsite *)) {
     if (site_is_on_one_side(left) != site_is_on_one_side(right))
         return site_is_on_one_side(left) ? -1 : 1;
-    int order = callsite_compare_telling(&left->site, &right->site);
+    int order = key(&left->site, &right->site);
     if (order == 0)
         order = right->in_after - left->in_after;
-    return order != 0 ? order : compare_sites(a, b);
+    return order != 0 ? order : compare_sites(left, right);
+}
+
+static int compare_by_telling(const void *a, const void *b) {
+    return compare_one_sided(a, b, callsite_compare_telling);
+}
+
+static int compare_by_function(const void *a, const void *b) {
+    return compare_one_sided(a, b, callsite_compare_function);
+}
+
+/* Has @list one function of the name of @site's, and not several in different files? */
+static bool function_is_unique(const struct callsite_list *list, const struct callsite *site) {
+    const struct callsite *first = NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        if (callsite_compare_function(&list->items[i], site) != 0)
+            continue;
+        if (first && callsite_compare_telling(first, &list->items[i]) != 0)
+            return false;
+        first = &list->items[i];
+    }
+    return first && first->node != 0 &&
+           callsite_frame(first->profile, first->node)->function[0] != '\0';
 }
 
 /*
  * A function that is reached another way than before is one that moved, not one gone and one
- * new: what no whole stack matched is matched by the telling frame.
+ * new: what no whole stack matched is matched by the telling frame, and then, as files get other
+ * names, by the function's name, when neither side has another of that name.
  */
-static size_t sites_join_moved(struct diff_site *sites, size_t count) {
+struct join {
+    int (*order)(const void *, const void *);
+    int (*key)(const struct callsite *, const struct callsite *);
+    bool must_be_unique;
+};
+
+static const struct join joins[] = {
+    {compare_by_telling, callsite_compare_telling, false},
+    {compare_by_function, callsite_compare_function, true},
+};
+
+/* What [begin, end) is as one site. */
+static struct diff_site site_of_group(const struct diff_site *begin,
+                                      const struct diff_site *end) {
+    struct diff_site joined = *begin;
+    for (const struct diff_site *site = begin + 1; site < end; site++) {
+        joined.in_before |= site->in_before;
+        joined.in_after |= site->in_after;
+        joined.before_bytes += site->before_bytes;
+        joined.after_bytes += site->after_bytes;
+    }
+    return joined;
+}
+
+static size_t sites_join(struct diff_site *sites, size_t count, const struct join *join,
+                         const struct callsite_list *before,
+                         const struct callsite_list *after) {
     size_t kept = 0;
-    qsort(sites, count, sizeof(*sites), compare_one_sided);
+    qsort(sites, count, sizeof(*sites), join->order);
     for (size_t i = 0; i < count;) {
         size_t end = i + 1;
-        bool in_before = sites[i].in_before;
-        bool in_after = sites[i].in_after;
         while (end < count && site_is_on_one_side(&sites[i]) &&
                site_is_on_one_side(&sites[end]) &&
-               callsite_compare_telling(&sites[i].site, &sites[end].site) == 0) {
-            in_before |= sites[end].in_before;
-            in_after |= sites[end].in_after;
+               join->key(&sites[i].site, &sites[end].site) == 0)
             end++;
+        struct diff_site joined = site_of_group(&sites[i], &sites[end]);
+        bool joins_sides = end > i + 1 && joined.in_before && joined.in_after;
+        if (joins_sides && join->must_be_unique)
+            joins_sides = function_is_unique(before, &joined.site) &&
+                          function_is_unique(after, &joined.site);
+        if (joins_sides) {
+            if (joined.before_bytes != joined.after_bytes)
+                sites[kept++] = joined;
+            i = end;
         }
-        if (!in_before || !in_after || end == i + 1) {
-            while (i < end)
-                sites[kept++] = sites[i++];
-            continue;
-        }
-        struct diff_site joined = sites[i];
-        joined.in_before = joined.in_after = true;
-        while (++i < end) {
-            joined.before_bytes += sites[i].before_bytes;
-            joined.after_bytes += sites[i].after_bytes;
-        }
-        if (joined.before_bytes != joined.after_bytes)
-            sites[kept++] = joined;
+        while (i < end)
+            sites[kept++] = sites[i++];
     }
     return kept;
 }
@@ -287,7 +329,9 @@ static int row_explain(struct diff_row *row) {
     }
     if (r == 0) {
         row->site_count = sites_merge(&before, &after, row->sites);
-        row->site_count = sites_join_moved(row->sites, row->site_count);
+        for (size_t i = 0; i < sizeof(joins) / sizeof(joins[0]); i++)
+            row->site_count =
+                sites_join(row->sites, row->site_count, &joins[i], &before, &after);
         qsort(row->sites, row->site_count, sizeof(*row->sites), compare_sites);
     }
     free(before.items);

@@ -170,6 +170,70 @@ static void test_function_reached_another_way_has_moved_and_is_not_new(void **st
     run_finish(&after);
 }
 
+/* The file of all functions of that name, of every function when @function is NULL. */
+static void name_file(struct run *run, const char *function, const char *file) {
+    struct profile_frame *frames = (struct profile_frame *)run->profile.frames;
+    for (size_t i = 0; i < run->profile.frame_count; i++)
+        if (frames[i].function[0] != '\0' &&
+            (!function || strcmp(frames[i].function, function) == 0))
+            frames[i].file = file;
+}
+
+static void test_renamed_file_makes_no_site_gone_or_new(void **state) {
+    struct run before, after;
+    struct diff diff;
+    MAKE(&before, "binary", {"main/read/keep", 100}, {"main/grow", 40}, {"main/end/grow", 2});
+    MAKE(&after, "binary", {"main/read/keep", 100}, {"main/grow", 50});
+    name_file(&after, NULL, "/src/parser.c");
+    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
+    const struct diff_row *row = &diff.rows[0];
+    assert_int_equal(row->site_count, 1);
+    assert_string_equal(site_function(&row->sites[0]), "grow");
+    assert_true(row->sites[0].in_before && row->sites[0].in_after);
+    assert_int_equal(row->sites[0].before_bytes, 42);
+    assert_int_equal(row->sites[0].after_bytes, 50);
+    assert_string_equal(
+        callsite_frame(row->sites[0].site.profile, row->sites[0].site.node)->file,
+        "/src/parser.c");
+    diff_finish(&diff);
+    run_finish(&before);
+    run_finish(&after);
+}
+
+static void test_name_that_two_files_have_joins_nothing(void **state) {
+    struct run before, after;
+    struct diff diff;
+    /* Without what compilers append, "grow.1" is another "grow". */
+    MAKE(&before, "binary", {"main/grow", 40}, {"main/grow.1", 7});
+    MAKE(&after, "binary", {"main/grow", 50}, {"main/grow.1", 7});
+    name_file(&before, "grow.1", "/src/other.c");
+    name_file(&after, "grow.1", "/src/other.c");
+    name_file(&after, "grow", "/src/parser.c");
+    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
+    const struct diff_row *row = &diff.rows[0];
+    assert_int_equal(row->site_count, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(row->sites[i].in_before != row->sites[i].in_after);
+    assert_int_equal(sites_total(row), 10);
+    diff_finish(&diff);
+    run_finish(&before);
+    run_finish(&after);
+}
+
+static void test_nameless_sites_are_not_joined_by_their_missing_names(void **state) {
+    struct run before, after;
+    struct diff diff;
+    MAKE(&before, "binary", {"main/hid:", 40});
+    MAKE(&after, "binary", {"main/x", 1}, {"lib:", 50});
+    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
+    assert_int_equal(diff.rows[0].site_count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(diff.rows[0].sites[i].in_before != diff.rows[0].sites[i].in_after);
+    diff_finish(&diff);
+    run_finish(&before);
+    run_finish(&after);
+}
+
 static void test_recursion_is_one_frame_however_deep(void **state) {
     struct run before, after;
     struct diff diff;
@@ -491,6 +555,9 @@ int main(void) {
         cmocka_unit_test(test_sites_add_up_to_the_difference_largest_first),
         cmocka_unit_test(test_moved_lines_and_other_addresses_make_no_difference),
         cmocka_unit_test(test_function_reached_another_way_has_moved_and_is_not_new),
+        cmocka_unit_test(test_renamed_file_makes_no_site_gone_or_new),
+        cmocka_unit_test(test_name_that_two_files_have_joins_nothing),
+        cmocka_unit_test(test_nameless_sites_are_not_joined_by_their_missing_names),
         cmocka_unit_test(test_recursion_is_one_frame_however_deep),
         cmocka_unit_test(test_telling_frame_is_the_programs_own),
         cmocka_unit_test(test_stripped_functions_are_told_apart_by_offset),
