@@ -393,6 +393,28 @@ static void test_repeats_are_one_value_that_may_vary(void **state) {
     run_finish(&after);
 }
 
+static void test_median_of_an_even_number_is_the_lower_one(void **state) {
+    struct run before, after[4];
+    struct diff diff;
+    MAKE(&before, "binary", {"main/a", 20});
+    MAKE(&after[0], "binary", {"main/a", 40});
+    MAKE(&after[1], "binary", {"main/a", 20});
+    MAKE(&after[2], "binary", {"main/a", 30});
+    MAKE(&after[3], "binary", {"main/a", 10});
+    assert_int_equal(diff_compare(&before, 1, after, 4, false, &diff), 0);
+    assert_int_equal(diff.rows[0].after.repeats, 4);
+    assert_int_equal(diff.rows[0].after.peak_added, 20);
+    assert_ptr_equal(diff.rows[0].after.run, &after[1]);
+    assert_int_equal(diff.rows[0].status, DIFF_SAME);
+    diff_finish(&diff);
+    assert_int_equal(diff_compare(&before, 1, after, 2, false, &diff), 0);
+    assert_int_equal(diff.rows[0].after.peak_added, 20);
+    diff_finish(&diff);
+    run_finish(&before);
+    for (size_t i = 0; i < 4; i++)
+        run_finish(&after[i]);
+}
+
 static enum gate_verdict judge(uint64_t before_bytes, uint64_t after_bytes, double ratio,
                                int64_t floor) {
     struct run before, after;
@@ -419,6 +441,8 @@ static void test_gate_fails_beyond_ratio_and_floor_together(void **state) {
         {1000, 1000, 1.0, 0, GATE_PASS},
         {1000, 1001, 1.0, 0, GATE_REGRESSION},
         {1000, 500, 1.0, 0, GATE_PASS},
+        {1000, 1250, 1.25, 0, GATE_PASS}, /* a ratio that doubles have exactly */
+        {1000, 1251, 1.25, 0, GATE_REGRESSION},
         {1000, 1050, 1.05, 0, GATE_PASS},
         {1000, 1051, 1.05, 0, GATE_REGRESSION},
         {1000, 1051, 1.05, 51, GATE_PASS},
@@ -565,6 +589,7 @@ int main(void) {
         cmocka_unit_test(test_benchmarks_match_by_name_parameters_and_region),
         cmocka_unit_test(test_process_is_compared_only_when_asked_for),
         cmocka_unit_test(test_repeats_are_one_value_that_may_vary),
+        cmocka_unit_test(test_median_of_an_even_number_is_the_lower_one),
         cmocka_unit_test(test_gate_fails_beyond_ratio_and_floor_together),
         cmocka_unit_test(test_gate_sees_memory_that_moves_from_malloc_to_mmap),
         cmocka_unit_test(test_mappings_have_a_median_of_their_own),
