@@ -47,7 +47,8 @@ struct options {
 static int parse_ratio(const char *text, double *ret_ratio) {
     char *end;
     double ratio = strtod(text, &end);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || !isfinite(ratio) || ratio < 1.0)
+    bool is_decimal = text[0] != '.' && text[strspn(text, "0123456789.")] == '\0';
+    if (!is_decimal || end == text || *end != '\0' || !isfinite(ratio) || ratio < 1.0)
         return command_usage(&cmd_gate, "--max-ratio takes a number from 1, not '%s'", text);
     *ret_ratio = ratio;
     return -1;

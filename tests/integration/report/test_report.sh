@@ -272,6 +272,10 @@ says 'is said' err "votreport: list: there is no option '-x'"
 status 'an option without its value' 2 "$votreport" gate a.db b.db --max-ratio
 says 'is said' err "option '--max-ratio' needs a value"
 status 'a wrong ratio' 2 "$votreport" gate a.db b.db --max-ratio 0.9
+for ratio in 0x2 1e1 1.2.3 .5e1 inf +2 ' 2' ''; do
+    status "a ratio that is no decimal number: '$ratio'" 2 "$votreport" gate a.db b.db --max-ratio "$ratio"
+    line 'is said' "votreport: gate: --max-ratio takes a number from 1, not '$ratio' (votreport gate --help explains)"
+done
 status 'a wrong size' 2 "$votreport" gate a.db b.db --max-added lots
 status 'a depth that libvotrace.so does not take' 2 "$votreport" run --db n.db --depth 257 -- "$victim"
 line 'is said' "votreport: run: --depth takes a number from 1 to 256, not '257' (votreport run --help explains)"
