@@ -490,6 +490,24 @@ static void test_gate_sees_memory_that_moves_from_malloc_to_mmap(void **state) {
     }
 }
 
+static void test_gate_compares_mappings_with_those_of_before(void **state) {
+    struct run before, after;
+    struct diff diff;
+    struct gate_finding finding;
+    struct gate_limits limits = {.max_ratio = 1.0};
+    MAKE(&before, "binary", {"main/a", 1000}, {"map:main/a", 1000});
+    MAKE(&after, "binary", {"main/a", 1000}, {"map:main/a", 999});
+    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
+    assert_int_equal(gate_judge(&diff, &limits, &finding), GATE_PASS);
+    diff_finish(&diff);
+    assert_int_equal(diff_compare(&after, 1, &before, 1, false, &diff), 0);
+    assert_int_equal(gate_judge(&diff, &limits, &finding), GATE_REGRESSION);
+    assert_true(finding.by_combined);
+    diff_finish(&diff);
+    run_finish(&before);
+    run_finish(&after);
+}
+
 static void test_mappings_have_a_median_of_their_own(void **state) {
     struct run before[4], after;
     struct diff diff;
@@ -592,6 +610,7 @@ int main(void) {
         cmocka_unit_test(test_median_of_an_even_number_is_the_lower_one),
         cmocka_unit_test(test_gate_fails_beyond_ratio_and_floor_together),
         cmocka_unit_test(test_gate_sees_memory_that_moves_from_malloc_to_mmap),
+        cmocka_unit_test(test_gate_compares_mappings_with_those_of_before),
         cmocka_unit_test(test_mappings_have_a_median_of_their_own),
         cmocka_unit_test(test_gate_does_not_answer_for_unfit_runs_unless_told),
         cmocka_unit_test(test_what_the_recorder_missed_is_said_with_its_numbers),
