@@ -127,6 +127,26 @@ status 'gate fails what grew' 1 "$votreport" gate b.db a.db
 says 'gate names what grew' out 'REGRESSION  4.88 KiB   200 KiB  41.00  votable.parse(format=binary)'
 status 'gate lets pass what is below the floor' 0 "$votreport" gate --max-added 1MB b.db a.db
 status 'gate lets pass what is below the ratio' 0 "$votreport" gate --max-ratio 50 b.db a.db
+# 655,360 bytes are whole pages of any size; 5,000 bytes more are decoded.
+status 'a run with its rows in the heap' 0 run heap.db heap 655360
+status 'a run with its rows mapped' 0 "$votreport" run --db mapped.db --name votable.parse --param format=heap -- "$victim" 655360 map
+status 'diff compares them' 0 "$votreport" diff --bytes heap.db mapped.db
+says 'diff says where the memory went' out '  anonymous mappings: 0 -> 655,360 at their peak (+655,360); heap and mappings together: 660,360 -> 660,360 (0)'
+status 'gate does not take memory that moved for more' 0 "$votreport" gate heap.db mapped.db
+status 'a run without rows' 0 run without.db heap 0
+status 'gate sees mappings that grew' 1 "$votreport" gate --bytes without.db mapped.db
+says 'gate says which they are' out 'votable.parse(format=heap): heap and anonymous mappings together grew'
+says 'gate says how much' out '  anonymous mappings: 0 -> 655,360 at their peak'
+status 'gate speaks JSON' 1 "$votreport" gate --json without.db mapped.db
+says 'gate has the numbers' out '"after": 660360'
+
+if command -v strip >/dev/null && strip -o stripped "$victim" 2>err; then
+    status 'a stripped program runs' 0 "$votreport" run --db stripped.db -- ./stripped 200000
+    status 'show shows it' 0 "$votreport" show --bytes --sites 9 --region parse stripped.db
+    grep ' % .* stripped+0x' out | sed 's/^ *//; s/ .*//' >sizes
+    same 'its calls are told apart' "$(tr '\n' ' ' <sizes)" '200,000 3,000 2,000 '
+fi
+
 status 'gate has no answer without a store' 2 "$votreport" gate a.db missing.db
 line 'gate says which' 'votreport: missing.db: there is no such store'
 [ ! -e missing.db ]

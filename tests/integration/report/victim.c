@@ -10,9 +10,11 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +26,10 @@ static NOINLINE void *buffer_rows(size_t bytes) {
     return block;
 }
 
+static NOINLINE void *map_rows(size_t bytes) {
+    return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 static NOINLINE void *decode_rows(size_t bytes) {
     void *block = malloc(bytes);
     memset(block, 2, bytes);
@@ -32,7 +38,9 @@ static NOINLINE void *decode_rows(size_t bytes) {
 
 static NOINLINE void parse(size_t buffered_bytes, const char *then) {
     votrace_region_begin("parse");
-    void *buffer = buffered_bytes > 0 ? buffer_rows(buffered_bytes) : NULL;
+    bool maps = strcmp(then, "map") == 0; /* the same rows, but not in the heap */
+    void *mapped = maps ? map_rows(buffered_bytes) : NULL;
+    void *buffer = buffered_bytes > 0 && !maps ? buffer_rows(buffered_bytes) : NULL;
     void *kept = decode_rows(2000);
     void *scratch = decode_rows(3000);
     if (strcmp(then, "wait") == 0) {
@@ -43,6 +51,8 @@ static NOINLINE void parse(size_t buffered_bytes, const char *then) {
         raise(SIGKILL);
     free(scratch);
     free(buffer);
+    if (mapped)
+        munmap(mapped, buffered_bytes);
     votrace_region_end("parse");
     if (kept == NULL)
         abort();
