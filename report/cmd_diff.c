@@ -37,11 +37,10 @@ struct options {
 };
 
 static int parse(int count, char **arguments, struct options *options) {
-    enum { ALL = COMMAND_OWN, NAME, SITES };
+    enum { SITES = COMMAND_OWN };
     static const struct option table[] = {
         COMMAND_OUTPUT_OPTIONS,
-        {"all", no_argument, NULL, ALL},
-        {"name", required_argument, NULL, NAME},
+        COMPARISON_OPTIONS,
         {"sites", required_argument, NULL, SITES},
         {0},
     };
@@ -49,19 +48,14 @@ static int parse(int count, char **arguments, struct options *options) {
     int option;
     while (status < 0 && (option = getopt_long(count, arguments, ":h", table, NULL)) != -1) {
         switch (option) {
-        case ALL:
-            options->settings.with_process = true;
-            break;
-        case NAME:
-            options->settings.name = optarg;
-            break;
         case SITES:
             if (!command_count_parse(&cmd_diff, "--sites", optarg, 1000000,
                                      &options->sites_max))
                 status = EXIT_CODE_TROUBLE;
             break;
         default:
-            status = command_common_option(&cmd_diff, option, arguments, &options->output);
+            if (!comparison_option(&options->settings, option, optarg))
+                status = command_common_option(&cmd_diff, option, arguments, &options->output);
         }
     }
     if (status >= 0)

@@ -61,15 +61,14 @@ static int parse_added(const char *text, int64_t *ret_bytes) {
 }
 
 static int parse(int count, char **arguments, struct options *options) {
-    enum { RATIO = COMMAND_OWN, ADDED, INCOMPLETE, MISSING, NAME, ALL };
+    enum { RATIO = COMMAND_OWN, ADDED, INCOMPLETE, MISSING };
     static const struct option table[] = {
         COMMAND_OUTPUT_OPTIONS,
+        COMPARISON_OPTIONS,
         {"max-ratio", required_argument, NULL, RATIO},
         {"max-added", required_argument, NULL, ADDED},
         {"allow-incomplete", no_argument, NULL, INCOMPLETE},
         {"allow-missing", no_argument, NULL, MISSING},
-        {"name", required_argument, NULL, NAME},
-        {"all", no_argument, NULL, ALL},
         {0},
     };
     int status = -1;
@@ -88,14 +87,9 @@ static int parse(int count, char **arguments, struct options *options) {
         case MISSING:
             options->limits.allow_missing = true;
             break;
-        case ALL:
-            options->settings.with_process = true;
-            break;
-        case NAME:
-            options->settings.name = optarg;
-            break;
         default:
-            status = command_common_option(&cmd_gate, option, arguments, &options->output);
+            if (!comparison_option(&options->settings, option, optarg))
+                status = command_common_option(&cmd_gate, option, arguments, &options->output);
         }
     }
     if (status >= 0)

@@ -4,6 +4,19 @@
 
 #include <errno.h>
 
+bool comparison_option(struct comparison_settings *settings, int option, const char *argument) {
+    switch (option) {
+    case COMPARISON_NAME:
+        settings->name = argument;
+        return true;
+    case COMPARISON_ALL:
+        settings->with_process = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static int side_load(const char *path, const char *name, struct selection *ret_selection,
                      struct fault *fault) {
     struct store *store;

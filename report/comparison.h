@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comparison.h: two stores, opened, selected and compared: what diff and gate share. */
+/*
+ * comparison.h: two stores, opened, selected and compared: what diff and gate share, their
+ * options, too.
+ */
 #pragma once
 
 #include "attributes.h"
@@ -16,6 +19,21 @@ struct comparison_settings {
     const char *name;  /* only this benchmark; NULL: all */
     bool with_process; /* "process", too, where regions are marked */
 };
+
+/* What getopt_long() returns for them: beyond what commands use for options of their own. */
+enum { COMPARISON_NAME = 512, COMPARISON_ALL };
+
+// clang-format off
+#define COMPARISON_OPTIONS                                  \
+    {"name", required_argument, NULL, COMPARISON_NAME},     \
+    {"all",  no_argument,       NULL, COMPARISON_ALL}
+// clang-format on
+
+/*
+ * Take @option, which getopt_long() returned, with @argument (borrowed; NULL when it has none).
+ * false when it is none of COMPARISON_OPTIONS.
+ */
+bool comparison_option(struct comparison_settings *settings, int option, const char *argument);
 
 /*
  * Compare the newest runs of the stores at @before and @after. Returns 0; a negative errno,

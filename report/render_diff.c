@@ -43,23 +43,37 @@ static void value_cell(struct table *table, const struct term *term,
                value->run ? term_bytes(term, bytes, value->peak_added, false) : "-");
 }
 
-static int diff_table(const struct term *term, const struct diff *diff) {
-    static const char *const heads[] = {"change", "before", "after", "ratio",
-                                        "benchmark (parameters)"};
+/* What diff and gate print first; @first_head is that of the column in which they differ. */
+static struct table compared_table(const char *first_head) {
+    const char *const heads[] = {first_head, "before", "after", "ratio",
+                                 "benchmark (parameters)"};
     struct table table = table_new("lrrrl");
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
         table_cell(&table, TERM_DIM, "%s", heads[i]);
+    return table;
+}
+
+/* What follows the first cell; @reason may be NULL. */
+static void compared_cells(struct table *table, const struct term *term,
+                           const struct diff_row *row, enum term_color ratio_color,
+                           const char *reason) {
+    char ratio[32];
+    char *name = render_row_name(row);
+    ratio_text(ratio, row);
+    value_cell(table, term, &row->before);
+    value_cell(table, term, &row->after);
+    table_cell(table, ratio_color, "%s", ratio);
+    table_cell(table, TERM_PLAIN, "%s%s%s", name ? name : "?", reason ? ": " : "",
+               reason ? reason : "");
+    free(name);
+}
+
+static int diff_table(const struct term *term, const struct diff *diff) {
+    struct table table = compared_table("change");
     for (size_t i = 0; i < diff->row_count; i++) {
         const struct diff_row *row = &diff->rows[i];
-        char ratio[32];
-        char *name = render_row_name(row);
-        ratio_text(ratio, row);
         table_cell(&table, looks[row->status].color, "%s", looks[row->status].mark);
-        value_cell(&table, term, &row->before);
-        value_cell(&table, term, &row->after);
-        table_cell(&table, looks[row->status].color, "%s", ratio);
-        table_cell(&table, TERM_PLAIN, "%s", name ? name : "?");
-        free(name);
+        compared_cells(&table, term, row, looks[row->status].color, NULL);
     }
     return table_print(&table, term, "");
 }
@@ -255,27 +269,15 @@ static int gate_combined(const struct term *term, const struct diff_row *row) {
 int render_gate_text(const struct term *term, const struct diff *diff,
                      const struct gate_finding *findings, const struct gate_limits *limits,
                      enum gate_verdict verdict) {
-    struct table table = table_new("lrrrl");
-    static const char *const heads[] = {"verdict", "before", "after", "ratio",
-                                        "benchmark (parameters)"};
-    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-        table_cell(&table, TERM_DIM, "%s", heads[i]);
+    struct table table = compared_table("verdict");
     for (size_t i = 0; i < diff->row_count; i++) {
-        const struct diff_row *row = &diff->rows[i];
-        char ratio[32];
-        char *name = render_row_name(row);
-        ratio_text(ratio, row);
-        table_cell(&table, verdicts[findings[i].verdict].color, "%s",
-                   verdicts[findings[i].verdict].word);
-        value_cell(&table, term, &row->before);
-        value_cell(&table, term, &row->after);
-        table_cell(&table, TERM_PLAIN, "%s", ratio);
-        char *unfit = findings[i].unfit ? render_unfit(findings[i].unfit) : NULL;
-        const char *reason = unfit ? unfit : findings[i].reason;
-        table_cell(&table, TERM_PLAIN, "%s%s%s", name ? name : "?", reason ? ": " : "",
-                   reason ? reason : "");
+        const struct gate_finding *finding = &findings[i];
+        char *unfit = finding->unfit ? render_unfit(finding->unfit) : NULL;
+        table_cell(&table, verdicts[finding->verdict].color, "%s",
+                   verdicts[finding->verdict].word);
+        compared_cells(&table, term, &diff->rows[i], TERM_PLAIN,
+                       unfit ? unfit : finding->reason);
         free(unfit);
-        free(name);
     }
     int r = table_print(&table, term, "");
     for (size_t i = 0; r == 0 && i < diff->row_count; i++)
