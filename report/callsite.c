@@ -53,8 +53,9 @@ static bool function_hands_memory_through(const char *function) {
     static const char *const ends[] = {"alloc",  "alloc0",     "allocarray", "reallocn",
                                        "strdup", "strndup",    "memdup",     "asprintf",
                                        "_new0",  "alloc_array"};
-    static const char *const starts[] = {"operator new", "std::", "__gnu_cxx::", "_Znwm",
-                                         "_Znam"};
+    static const char *const starts[] = {
+        "operator new", "std::",  "__gnu_cxx::", "_Znwm",        "_Znam",
+        "_ZNSt",        "_ZNKSt", "_ZSt",        "_ZN9__gnu_cxx"};
     size_t length = plain_length(function);
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         if (ends_with(function, length, ends[i]))

@@ -40,8 +40,11 @@ static bool tag_encloses_names(int tag) {
            tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
 }
 
-/* The function in @parent, or in a namespace of it, whose code @address is in. */
-static bool function_find(Dwarf_Die *parent, Dwarf_Addr address, int depth,
+/*
+ * The function in @parent, or in a namespace or class of it, whose code @address is in. With
+ * @in_functions also those of classes within functions, where gcc puts them.
+ */
+static bool function_find(Dwarf_Die *parent, Dwarf_Addr address, bool in_functions, int depth,
                           Dwarf_Die *ret_function) {
     Dwarf_Die child;
     if (depth == DEPTH_MAX || dwarf_child(parent, &child) != 0)
@@ -52,7 +55,10 @@ static bool function_find(Dwarf_Die *parent, Dwarf_Addr address, int depth,
             *ret_function = child;
             return true;
         }
-        if (tag_encloses_names(tag) && function_find(&child, address, depth + 1, ret_function))
+        bool enter =
+            tag_encloses_names(tag) ||
+            (in_functions && (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block));
+        if (enter && function_find(&child, address, in_functions, depth + 1, ret_function))
             return true;
     } while (dwarf_siblingof(&child, &child) == 0);
     return false;
@@ -80,7 +86,8 @@ static bool innermost_at(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *ret_inn
         if (dwarf_tag(ret_innermost) != DW_TAG_compile_unit)
             return true;
     }
-    if (!function_find(unit, address, 0, ret_innermost))
+    if (!function_find(unit, address, false, 0, ret_innermost) &&
+        !function_find(unit, address, true, 0, ret_innermost))
         return false;
     scope_descend(ret_innermost, address);
     return true;

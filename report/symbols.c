@@ -155,8 +155,9 @@ static void line_place(Dwarf_Die *unit, Dwarf_Addr address, struct symbol *ret) 
 }
 
 /*
- * Fill @found from DWARF scopes, innermost first; @found[0] already has file and line. How many,
- * 0 when nothing is known; -ENOMEM.
+ * Fill @found from DWARF scopes, innermost first; @found[0] already has file and line, which it
+ * loses when the scopes cannot be read: the line may be an inlined function's then. How many, 0
+ * when the address is in no function that is described; -ENOMEM.
  */
 static int names_from_dwarf(struct symbols *symbols, Dwarf_Die *unit, Dwarf_Addr address,
                             struct symbol found[LEVELS_MAX]) {
@@ -165,6 +166,8 @@ static int names_from_dwarf(struct symbols *symbols, Dwarf_Die *unit, Dwarf_Addr
     int levels = 0;
     int r = 0;
     int count = scopes_at(unit, address, &scopes);
+    if (count < 0)
+        found[0] = (struct symbol){0};
     if (count <= 0)
         return 0;
     if (dwarf_getsrcfiles(unit, &files, NULL) != 0)
@@ -207,9 +210,8 @@ static int symbols_at(struct symbols *symbols, uint32_t index, uint64_t offset,
     }
     if (levels < 0)
         return levels;
-    /* The line is the innermost function's, the symbol the outermost: they are no pair. */
-    if (levels == 0)
-        found[levels++] = (struct symbol){0};
+    if (levels == 0) /* just a line table: what it describes was not inlined */
+        levels = 1;
     if (!found[levels - 1].function)
         found[levels - 1].function = dwfl_module_addrname(module, address);
     return levels;
