@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 /* Stands before SQLite's own: the wait for a lock is half a minute, and here it is none. */
-int sqlite3_busy_timeout(sqlite3 *db, int milliseconds) {
-    assert_in_range(milliseconds, 0, 60000);
+int sqlite3_busy_timeout(sqlite3 *db, int ms) {
+    assert_in_range(ms, 0, 60000);
     return sqlite3_busy_handler(db, NULL, NULL);
 }
 
