@@ -25,16 +25,19 @@
 
 #define RECORDER_BACKTRACES 64u /* more threads than can be unwinding at one time */
 
+/* What is read outside of the lock is kept off the cache lines that are written under it. */
+#define RECORDER_CACHE_LINE 64
+
 struct recorder {
-    struct lock lock;
-    _Atomic int start_state;
+    _Alignas(RECORDER_CACHE_LINE) struct lock lock;
+    _Alignas(RECORDER_CACHE_LINE) _Atomic int start_state;
     _Atomic bool unwinds; /* take stacks: always, or while a marked region is open */
     struct settings settings;
     struct tracefile file;
-    struct blocks blocks;
+    _Alignas(RECORDER_CACHE_LINE) struct blocks blocks;
     struct mappings mappings;
     struct ledger ledger;
-    struct stacktree stacks;
+    _Alignas(RECORDER_CACHE_LINE) struct stacktree stacks;
     struct modules modules;
     struct pending pending;
     _Atomic uint32_t threads_numbered;
