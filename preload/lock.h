@@ -38,8 +38,7 @@ static inline void lock_pause(unsigned times) {
 
 /*
  * Look again after ever longer pauses. An event moves half a dozen cache lines: where threads do
- * nothing but allocate, it is several times faster to let the holder do a hundred events in a row
- * than to take turns.
+ * nothing but allocate, it is faster to let the holder do many events in a row than to take turns.
  */
 static __attribute__((noinline, unused)) void lock_wait(struct lock *lock) {
     int saved_errno = errno;
