@@ -58,6 +58,20 @@ static int id_push(struct loader *loader, struct vector *ids, int64_t id) {
     return 0;
 }
 
+/* Ask @sql, whose ?1 is the run. */
+static int query_begin(struct loader *loader, const char *sql, sqlite3_stmt **ret_statement) {
+    int r = store_prepare(loader->reader.store, sql, ret_statement, loader->reader.fault);
+    if (r < 0)
+        return r;
+    return store_bind(loader->reader.store, *ret_statement, loader->reader.fault, "i",
+                      loader->run->id);
+}
+
+/* Returns 1 for a row, 0 at the end. */
+static int query_step(struct loader *loader, sqlite3_stmt *statement) {
+    return store_step(loader->reader.store, statement, loader->reader.fault);
+}
+
 static int load_nodes(struct loader *loader) {
     /* UNION drops what was seen, so a cycle in a damaged file ends, too. */
     static const char sql[] =
@@ -66,10 +80,8 @@ static int load_nodes(struct loader *loader) {
         "UNION SELECT parent_id FROM stack JOIN used USING (id)) "
         "SELECT id, parent_id, frame_id FROM used JOIN stack USING (id) ORDER BY id";
     sqlite3_stmt *s = NULL;
-    int r = store_prepare(loader->reader.store, sql, &s, loader->reader.fault);
-    if (r == 0)
-        r = store_bind(loader->reader.store, s, loader->reader.fault, "i", loader->run->id);
-    while (r == 0 && (r = store_step(loader->reader.store, s, loader->reader.fault)) > 0) {
+    int r = query_begin(loader, sql, &s);
+    while (r == 0 && (r = query_step(loader, s)) > 0) {
         int64_t id = sqlite3_column_int64(s, 0);
         struct profile_node *node = vector_add(&loader->nodes);
         r = node ? id_push(loader, &loader->node_ids, id) : store_no_memory(&loader->reader);
@@ -119,7 +131,7 @@ static int load_frames(struct loader *loader) {
                        ((int64_t *)ids->items)[i]);
         if (r < 0)
             break;
-        r = store_step(loader->reader.store, s, loader->reader.fault);
+        r = query_step(loader, s);
         if (r <= 0) {
             r = r < 0 ? r
                       : store_damaged(&loader->reader,
@@ -169,7 +181,7 @@ static int load_modules(struct loader *loader) {
                        ((int64_t *)ids->items)[i]);
         if (r < 0)
             break;
-        r = store_step(loader->reader.store, s, loader->reader.fault);
+        r = query_step(loader, s);
         const char *build_id = r > 0 ? (const char *)sqlite3_column_text(s, 1) : NULL;
         if (r < 0)
             break;
@@ -215,7 +227,7 @@ static int load_totals(struct loader *loader, int64_t region_id,
     int r = store_prepare(loader->reader.store, sql, &s, loader->reader.fault);
     if (r == 0)
         r = store_bind(loader->reader.store, s, loader->reader.fault, "i", region_id);
-    while (r == 0 && (r = store_step(loader->reader.store, s, loader->reader.fault)) > 0) {
+    while (r == 0 && (r = query_step(loader, s)) > 0) {
         int space = store_word(s, 0, store_space_names, TRACE_SPACES);
         if (space < 0) {
             r = store_damaged(&loader->reader, "a kind of memory that does not exist");
@@ -258,10 +270,8 @@ static int load_sites(struct loader *loader) {
         "ON region.id=region_id WHERE run_id=?1 ORDER BY stack_id, "
         "CASE space WHEN 'heap' THEN 0 WHEN 'map_anon' THEN 1 ELSE 2 END, flags";
     sqlite3_stmt *s = NULL;
-    int r = store_prepare(loader->reader.store, sql, &s, loader->reader.fault);
-    if (r == 0)
-        r = store_bind(loader->reader.store, s, loader->reader.fault, "i", loader->run->id);
-    while (r == 0 && (r = store_step(loader->reader.store, s, loader->reader.fault)) > 0) {
+    int r = query_begin(loader, sql, &s);
+    while (r == 0 && (r = query_step(loader, s)) > 0) {
         uint32_t flags;
         int space = store_word(s, 1, store_space_names, TRACE_SPACES);
         uint32_t node = id_index(&loader->node_ids, sqlite3_column_int64(s, 0));
@@ -317,7 +327,7 @@ static int load_rows(struct loader *loader, int64_t region_id, struct profile_re
     int r = store_prepare(loader->reader.store, sql, &s, loader->reader.fault);
     if (r == 0)
         r = store_bind(loader->reader.store, s, loader->reader.fault, "i", region_id);
-    while (r == 0 && (r = store_step(loader->reader.store, s, loader->reader.fault)) > 0)
+    while (r == 0 && (r = query_step(loader, s)) > 0)
         r = row_take(loader, s);
     sqlite3_finalize(s);
     if (r < 0)
@@ -361,10 +371,8 @@ static int load_regions(struct loader *loader) {
     struct vector regions = VECTOR_OF(struct profile_region);
     struct profile *profile = &loader->run->profile;
     sqlite3_stmt *s = NULL;
-    int r = store_prepare(loader->reader.store, sql, &s, loader->reader.fault);
-    if (r == 0)
-        r = store_bind(loader->reader.store, s, loader->reader.fault, "i", loader->run->id);
-    while (r == 0 && (r = store_step(loader->reader.store, s, loader->reader.fault)) > 0) {
+    int r = query_begin(loader, sql, &s);
+    while (r == 0 && (r = query_step(loader, s)) > 0) {
         struct profile_region *region = vector_add(&regions);
         if (!region)
             r = store_no_memory(&loader->reader);
