@@ -25,7 +25,9 @@
 #define STACK_BYTES_MAX (UINT64_C(64) << 20) /* a stack end farther away is another stack's */
 /* libunwind takes 6 KiB, the loader up to 11 more when it binds one of its functions. */
 #define UNWIND_STACK_BYTES ((size_t)20 << 10)
-#define CHECK_MULTIPLIER   UINT64_C(0x9e3779b97f4a7c15)
+/* Reading unwind tables takes some 2 KiB. */
+#define LEARN_STACK_BYTES ((size_t)4 << 10)
+#define CHECK_MULTIPLIER  UINT64_C(0x9e3779b97f4a7c15)
 
 /* What a frame does with rbp, before it is known whether the outer frames care. */
 enum rbp_use {
@@ -48,7 +50,11 @@ static struct rule_place rules[RULES];
 /* Where the main thread's stack ends; absent outside glibc. */
 extern void *__libc_stack_end __attribute__((weak));
 
+/* The thread that loaded the library: the main thread, whose descriptor is not on its stack. */
+static uintptr_t main_descriptor;
+
 void backtrace_init(void) {
+    main_descriptor = (uintptr_t)__builtin_thread_pointer();
     unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_NONE);
 }
 
@@ -72,6 +78,8 @@ static inline struct cfi_rule rule_unpack(uint64_t packed) {
 
 static __attribute__((noinline, cold)) uint64_t rule_learn(struct rule_place *place,
                                                            uintptr_t return_address) {
+    if (!backtrace_has_room(__builtin_frame_address(0), LEARN_STACK_BYTES))
+        return rule_pack((struct cfi_rule){.kind = CFI_UNUSUAL});
     uint64_t rule = rule_pack(cfi_find_rule(return_address));
     atomic_store_explicit(&place->rule, rule, memory_order_relaxed);
     atomic_store_explicit(&place->check, return_address ^ rule * CHECK_MULTIPLIER,
@@ -102,9 +110,10 @@ static inline uintptr_t stack_end(uintptr_t address) {
         if (address < end && end - address < STACK_BYTES_MAX)
             return end;
     }
-    /* glibc puts a thread's descriptor at the end of its stack. */
+    /* glibc puts the descriptor of every other thread at the end of its stack. */
     uintptr_t descriptor = (uintptr_t)__builtin_thread_pointer();
-    if (address < descriptor && descriptor - address < STACK_BYTES_MAX)
+    if (descriptor != main_descriptor && address < descriptor &&
+        descriptor - address < STACK_BYTES_MAX)
         return descriptor;
     return 0;
 }
