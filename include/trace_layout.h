@@ -16,7 +16,10 @@
  *     SITES    trace_site[count]     likewise
  *     REGIONS  trace_region[count]   likewise
  *     ROWS     trace_row[count]      the counters of sites first .. first+count-1 in region
- *                                    `owner`; a row never touched is all zero
+ *                                    `owner`, kept by `lane`; a row never touched is all zero
+ *     LANE     trace_lane            counters of lane `first`, in no region
+ *     TIMELINE trace_timeline        live heap over time in region `owner`
+ *     SIZES    trace_sizes           how large the allocations of region `owner` were
  *     MODULE   trace_module, then path bytes
  *     TEXT     bytes; `first` says what they are (enum trace_text), `count` how many
  *
@@ -24,10 +27,18 @@
  * process leaves them as they were at that instruction. The stores of one event are ordered so
  * that the sums hold in between (see docs/trace-format.md, "One event"):
  *
- *     1. header.updating becomes 1        4. region totals: live
+ *     1. updating becomes 1               4. region totals: live
  *     2. row.peak, then row.epoch         5. region peak and epoch, one 16-byte store
- *     3. row.allocated / row.freed,       6. header.updating becomes 0
+ *     3. row.allocated / row.freed,       6. updating becomes 0
  *        one 16-byte store each
+ *
+ * Lanes. While no marked region is open, a thread may have a lane: rows of the process region
+ * that it alone writes, without a lock. Lane 0 is everybody's, under the lock. An event in a
+ * lane does the steps above with the lane's own `updating`, and leaves out 4: the process
+ * region's live is the sum over its rows. It takes step 5 only if no other lane is in use; a
+ * thread that could make a new peak otherwise makes the others stop first. Everything below
+ * that says "row" of the process region holds for the row of S in each lane by itself, and S is
+ * their sum.
  *
  * What a reader derives, for a region R and a site S of R's space:
  *
@@ -38,16 +49,23 @@
  *                                      only while R is open: ending R writes a row for every
  *                                      live site
  *     at_peak(S) in R, touched       = row.epoch < R.peak.epoch ? live(S) : row.peak
+ *     live of R while it is open     = sum of live(S); the record's lags in the process region
  *     R's allocated, freed, temporary = sums over its rows until R ends, which writes them
  *     owned_peak of region 0         = its live_peak (it owns whatever it knows)
+ *     largest of region 0            = the largest of its record's and the lanes'
  *
- * Invariants, for every region and each space, exact whenever header.updating is 0:
+ * A region of one thread (TRACE_REGION_THREAD) counts the events of that thread only: start is
+ * 0, live is what the thread allocated less what it freed, whoever had allocated it, and may be
+ * negative, in rows as well; a row not touched is 0.
+ *
+ * Invariants, for every region and each space, exact whenever `updating` is 0 in the header and
+ * in all lanes:
  *
  *     sum of at_peak(S)          == live_peak          sum of live(S) == live
  *     sum of at_peak(S)-start(S) == peak_added         live == start + allocated - freed
  *
- * With header.updating 1 the process died inside one event: the rows are then the truth for
- * live (a region's own live may lag by that event), and the peak is what it was or includes it.
+ * With one `updating` 1 the process died inside one event: the rows are then the truth for live
+ * (a region's own live may lag by that event), and the peak is what it was or includes it.
  * Regions with TRACE_REGION_NO_ROWS keep their totals only.
  */
 #pragma once
@@ -55,7 +73,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC          "votrace\n" /* 8 bytes, no terminator */
-#define TRACE_VERSION        1u
+#define TRACE_VERSION        2u
 #define TRACE_BYTE_ORDER     0x01020304u
 #define TRACE_HEADER_BYTES   4096u
 #define TRACE_CHUNK_MAGIC    0x4b434856u /* "VHCK" in little endian */
@@ -64,6 +82,8 @@
 #define TRACE_NAME_BYTES     64
 #define TRACE_BUILD_ID_MAX   20
 #define TRACE_ROWS_PER_CHUNK 32u
+#define TRACE_LANES_MAX      32u
+#define TRACE_UUID_BYTES     16
 
 /* What a site's bytes are. Mappings are those the program asks for itself, not libc's own. */
 enum trace_space {
@@ -75,8 +95,9 @@ enum trace_space {
 
 enum trace_state {
     TRACE_STARTING, /* header written, nothing recorded yet */
-    TRACE_RUNNING,  /* still so in a file whose process is gone: killed, or replaced by exec */
+    TRACE_RUNNING,  /* still so in a file whose process is gone: it was killed */
     TRACE_EXITED,   /* exit(), _exit() or return from main was seen; late frees still counted */
+    TRACE_EXECED,   /* exec() was called and did not come back: another program went on */
 };
 
 enum trace_stacks {
@@ -92,12 +113,16 @@ enum trace_chunk_kind {
     TRACE_CHUNK_ROWS,
     TRACE_CHUNK_MODULE,
     TRACE_CHUNK_TEXT,
+    TRACE_CHUNK_LANE,
+    TRACE_CHUNK_TIMELINE,
+    TRACE_CHUNK_SIZES,
 };
 
 enum trace_text {
     TRACE_TEXT_EXE = 1, /* absolute path of the program */
     TRACE_TEXT_COMMAND, /* its arguments, each ended by NUL */
     TRACE_TEXT_CWD,     /* folder it was started in */
+    TRACE_TEXT_PARENT,  /* of a forked child: absolute path of its parent's trace */
 };
 
 /* What could not be seen. All zero means complete. */
@@ -112,7 +137,9 @@ struct trace_completeness {
     uint64_t unbalanced_ends;  /* votrace_region_end() without a begin */
     uint64_t regions_dropped;  /* region instances beyond the limit: not measured */
     uint64_t settings_ignored; /* VOTRACE_* variables with a value that means nothing */
-    uint64_t reserved[6];
+    uint64_t malloc_elsewhere; /* 1: the program brings its own malloc, which was not seen */
+    uint64_t inherited_freed; /* forked child: frees of blocks of its parent, not an omission */
+    uint64_t reserved[4];
 };
 
 struct trace_header {
@@ -134,26 +161,33 @@ struct trace_header {
     uint32_t region_count;
     uint32_t stacks_truncated; /* distinct stacks that were cut at depth_limit */
     uint32_t page_bytes;
-    uint32_t reserved32;
+    uint32_t flags;                 /* TRACE_* */
     char program[TRACE_NAME_BYTES]; /* last component of the program's path */
     char votrace_version[16];
+    uint8_t uuid[TRACE_UUID_BYTES];        /* random: tells this trace from all others */
+    uint8_t parent_uuid[TRACE_UUID_BYTES]; /* of a forked child: its parent's; else zero */
     struct trace_completeness completeness;
 };
+
+#define TRACE_FORKED 1u /* the process began by fork(); what its parent had is its start */
+#define TRACE_USABLE 2u /* usable sizes were asked for: trace_region.usable_* count */
 
 struct trace_chunk {
     uint32_t magic; /* TRACE_CHUNK_MAGIC */
     uint32_t kind;  /* enum trace_chunk_kind */
     uint64_t bytes; /* header and payload, multiple of TRACE_CHUNK_ALIGN */
-    uint64_t first;
+    uint32_t first;
+    uint32_t lane; /* ROWS: 0 .. TRACE_LANES_MAX - 1; otherwise 0 */
     uint32_t count;
-    uint32_t owner; /* ROWS: region id or TRACE_NO_OWNER; otherwise 0 */
+    uint32_t owner; /* ROWS, TIMELINE, SIZES: region id or TRACE_NO_OWNER; otherwise 0 */
 };
 
 /* A frame below its caller. Node 0 is the root: no frame, its own parent. */
 struct trace_node {
-    uint64_t address; /* return address as unwound: look up address - 1 */
-    uint32_t parent;  /* always smaller than the node's own id; towards main */
-    uint32_t depth;   /* frames up to the root */
+    uint64_t address;    /* return address as unwound: look up address - 1 */
+    uint32_t parent;     /* always smaller than the node's own id; towards main */
+    uint16_t depth;      /* frames up to the root */
+    uint16_t generation; /* look the address up in modules of this or an earlier generation */
 };
 
 /*
@@ -198,7 +232,7 @@ struct trace_totals {
         _Alignas(16) uint64_t bytes; /* largest live since the region began */
         uint64_t epoch; /* new peaks so far, from 1; wins over older row snapshots */
     } peak;
-    uint64_t peak_elapsed_ns; /* reserved: 0 */
+    uint64_t peak_elapsed_ns; /* heap: the peak is no later than this; 0: than the end */
     uint64_t temporary;
     uint64_t largest_bytes;   /* largest single request */
     uint64_t failed;          /* calls that returned NULL or MAP_FAILED */
@@ -223,11 +257,16 @@ struct trace_region {
     int64_t combined_start_bytes; /* heap + anonymous mappings */
     int64_t combined_end_bytes;   /* written when the region ends */
     int64_t combined_peak_bytes;
+    int64_t usable_start_bytes; /* what the allocator gave, if the header has TRACE_USABLE */
+    int64_t usable_live_bytes;
+    int64_t usable_at_peak_bytes; /* when the requested bytes were at their peak */
+    int64_t reserved;
     struct trace_totals space[TRACE_SPACES];
 };
 
 /* Its rows were given up: only the worst instances of a name keep theirs. */
 #define TRACE_REGION_NO_ROWS 1u
+#define TRACE_REGION_THREAD  2u /* of the thread begin_thread, not of the process */
 
 struct trace_module {
     uint64_t start; /* addresses of the executable mapping: [start, end) */
@@ -236,7 +275,47 @@ struct trace_module {
     uint32_t build_id_bytes; /* 0: none */
     uint32_t path_bytes;     /* follow this struct, no terminator */
     uint8_t build_id[TRACE_BUILD_ID_MAX];
-    uint32_t generation; /* reserved: 0 */
+    uint32_t generation; /* counts the unloads before it was noted */
+};
+
+/* Sizes by powers of two: bucket 0 is size 0, bucket k is [2^(k-1), 2^k). */
+#define TRACE_SIZE_BUCKETS 48u
+
+struct trace_lane {
+    uint64_t updating;      /* 1 while one event is being written, else 0 */
+    uint64_t largest_bytes; /* largest single request in this lane */
+    uint64_t reserved[2];
+    uint64_t size_counts[TRACE_SIZE_BUCKETS]; /* heap allocations so far, whatever region */
+};
+
+/*
+ * Heap allocations by size. While the region is open they are the sum of size_counts over all
+ * lanes less `start`, for a region of one thread `counted`; afterwards they are in `counted`.
+ */
+struct trace_sizes {
+    uint64_t start[TRACE_SIZE_BUCKETS];
+    uint64_t counted[TRACE_SIZE_BUCKETS];
+};
+
+/*
+ * Live heap over time, in bytes; `interval` events lie between two points. When all places are
+ * taken every second point is given up, in place: a process that is killed meanwhile leaves
+ * points that are all true but not in order. Start, peak and end are in the region's record and
+ * not among the points. While several lanes are in use the bytes are added up without stopping
+ * them: a point is then true to what other threads did within those nanoseconds.
+ */
+#define TRACE_TIMELINE_POINTS 1024u
+
+struct trace_point {
+    uint64_t elapsed_ns; /* since the start of the trace */
+    int64_t live_bytes;
+};
+
+struct trace_timeline {
+    uint32_t count; /* points in use */
+    uint32_t reserved;
+    uint64_t interval;
+    struct trace_point points[TRACE_TIMELINE_POINTS];
 };
 
 _Static_assert(sizeof(struct trace_header) <= TRACE_HEADER_BYTES, "header fits its page");
@@ -245,5 +324,8 @@ _Static_assert(sizeof(struct trace_node) == 16, "frozen");
 _Static_assert(sizeof(struct trace_site) == 8, "frozen");
 _Static_assert(sizeof(struct trace_row) == 96, "frozen");
 _Static_assert(sizeof(struct trace_totals) == 144, "frozen");
-_Static_assert(sizeof(struct trace_region) == 576, "frozen");
+_Static_assert(sizeof(struct trace_region) == 608, "frozen");
 _Static_assert(sizeof(struct trace_module) == 56, "frozen");
+_Static_assert(sizeof(struct trace_lane) == 416, "frozen");
+_Static_assert(sizeof(struct trace_sizes) == 768, "frozen");
+_Static_assert(sizeof(struct trace_timeline) == 16400, "frozen");

@@ -47,8 +47,11 @@ static struct trace_chunk *chunk_of(struct trace_row *rows) {
 static struct trace_row *rows_new(struct ledger *ledger, uint32_t region, uint32_t first_site) {
     struct trace_row *rows = ledger->free_rows;
     if (rows == NULL)
-        return tracefile_chunk(ledger->file, TRACE_CHUNK_ROWS, first_site, TRACE_ROWS_PER_CHUNK,
-                               region, TRACE_ROWS_PER_CHUNK * sizeof(*rows));
+        return tracefile_chunk(ledger->file, TRACE_CHUNK_ROWS,
+                               (struct tracefile_ids){.first = first_site,
+                                                      .count = TRACE_ROWS_PER_CHUNK,
+                                                      .owner = region},
+                               TRACE_ROWS_PER_CHUNK * sizeof(*rows));
     ledger->free_rows = next_of(rows)->next;
     memset(rows, 0, TRACE_ROWS_PER_CHUNK * sizeof(*rows));
     ledger_store_order();
@@ -173,9 +176,11 @@ static struct ledger_name *find_or_add_name(struct ledger *ledger, const char *n
 static struct trace_region *record_new(struct ledger *ledger) {
     uint32_t at = ledger->region_count % LEDGER_REGIONS_PER_CHUNK;
     if (at == 0) {
-        struct trace_region *chunk = tracefile_chunk(
-            ledger->file, TRACE_CHUNK_REGIONS, ledger->region_count, LEDGER_REGIONS_PER_CHUNK,
-            0, LEDGER_REGIONS_PER_CHUNK * sizeof(*chunk));
+        struct trace_region *chunk =
+            tracefile_chunk(ledger->file, TRACE_CHUNK_REGIONS,
+                            (struct tracefile_ids){.first = ledger->region_count,
+                                                   .count = LEDGER_REGIONS_PER_CHUNK},
+                            LEDGER_REGIONS_PER_CHUNK * sizeof(*chunk));
         if (chunk == NULL)
             return NULL;
         ledger->record_chunk = chunk;

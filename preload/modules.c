@@ -107,8 +107,9 @@ static size_t absolute_path(const char *name, char ret_path[PATH_MAX]) {
 static void write_segment(struct modules *modules, const struct dl_phdr_info *info,
                           const char *name, uint64_t start, uint64_t end) {
     size_t path_bytes = absolute_path(name, modules->path);
-    struct trace_module *module = tracefile_chunk(modules->file, TRACE_CHUNK_MODULE, 0, 1, 0,
-                                                  sizeof(*module) + path_bytes);
+    struct trace_module *module =
+        tracefile_chunk(modules->file, TRACE_CHUNK_MODULE, (struct tracefile_ids){.count = 1},
+                        sizeof(*module) + path_bytes);
     if (module == NULL)
         return;
     module->start = start;

@@ -102,16 +102,17 @@ static uint32_t node_append(struct stacktree *tree, uint32_t parent, uintptr_t a
     if (chunk == STACKTREE_NODE_CHUNKS)
         return 0;
     if (tree->nodes[chunk] == NULL) {
-        tree->nodes[chunk] =
-            tracefile_chunk(tree->file, TRACE_CHUNK_NODES, id, STACKTREE_NODES_PER_CHUNK, 0,
-                            STACKTREE_NODES_PER_CHUNK * sizeof(struct trace_node));
+        tree->nodes[chunk] = tracefile_chunk(
+            tree->file, TRACE_CHUNK_NODES,
+            (struct tracefile_ids){.first = id, .count = STACKTREE_NODES_PER_CHUNK},
+            STACKTREE_NODES_PER_CHUNK * sizeof(struct trace_node));
         if (tree->nodes[chunk] == NULL)
             return 0;
     }
     *node_at(tree, id) = (struct trace_node){
         .address = address,
         .parent = parent,
-        .depth = id == 0 ? 0 : node_at(tree, parent)->depth + 1,
+        .depth = id == 0 ? 0 : (uint16_t)(node_at(tree, parent)->depth + 1),
     };
     tree->node_count++;
     /* The node is whole before it counts: a kill may come in between. */
@@ -144,9 +145,10 @@ static uint32_t site_append(struct stacktree *tree, struct trace_site site) {
     if (id > BLOCKS_SITE_MAX)
         return STACKTREE_NO_SITE;
     if (tree->sites[chunk] == NULL) {
-        tree->sites[chunk] =
-            tracefile_chunk(tree->file, TRACE_CHUNK_SITES, id, STACKTREE_NODES_PER_CHUNK, 0,
-                            STACKTREE_NODES_PER_CHUNK * sizeof(struct trace_site));
+        tree->sites[chunk] = tracefile_chunk(
+            tree->file, TRACE_CHUNK_SITES,
+            (struct tracefile_ids){.first = id, .count = STACKTREE_NODES_PER_CHUNK},
+            STACKTREE_NODES_PER_CHUNK * sizeof(struct trace_site));
         if (tree->sites[chunk] == NULL)
             return STACKTREE_NO_SITE;
     }

@@ -270,8 +270,8 @@ static bool grow(struct tracefile *file) {
     return grown;
 }
 
-void *tracefile_chunk(struct tracefile *file, enum trace_chunk_kind kind, uint64_t first,
-                      uint32_t count, uint32_t owner, size_t payload_bytes) {
+void *tracefile_chunk(struct tracefile *file, enum trace_chunk_kind kind,
+                      struct tracefile_ids ids, size_t payload_bytes) {
     uint64_t bytes = (sizeof(struct trace_chunk) + payload_bytes + TRACE_CHUNK_ALIGN - 1) &
                      ~(uint64_t)(TRACE_CHUNK_ALIGN - 1);
     if (bytes > file->left_bytes && (!grow(file) || bytes > file->left_bytes))
@@ -282,9 +282,10 @@ void *tracefile_chunk(struct tracefile *file, enum trace_chunk_kind kind, uint64
         .magic = TRACE_CHUNK_MAGIC,
         .kind = kind,
         .bytes = bytes,
-        .first = first,
-        .count = count,
-        .owner = owner,
+        .first = ids.first,
+        .lane = ids.lane,
+        .count = ids.count,
+        .owner = ids.owner,
     };
     file->place += bytes;
     file->left_bytes -= bytes;
@@ -302,7 +303,9 @@ void tracefile_text(struct tracefile *file, enum trace_text what, const char *te
                     size_t bytes) {
     if (bytes > TEXT_BYTES_MAX)
         bytes = TEXT_BYTES_MAX;
-    char *payload = tracefile_chunk(file, TRACE_CHUNK_TEXT, what, (uint32_t)bytes, 0, bytes);
+    char *payload =
+        tracefile_chunk(file, TRACE_CHUNK_TEXT,
+                        (struct tracefile_ids){.first = what, .count = (uint32_t)bytes}, bytes);
     if (payload != NULL)
         memcpy(payload, text, bytes);
 }

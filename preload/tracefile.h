@@ -53,12 +53,20 @@ int tracefile_expand(const char *pattern, const char *program, unsigned pid,
  */
 int tracefile_open(struct tracefile *file, const char *path);
 
+/* What a chunk holds, see struct trace_chunk. */
+struct tracefile_ids {
+    uint32_t first;
+    uint32_t count;
+    uint32_t owner;
+    uint32_t lane;
+};
+
 /*
  * Append a chunk of @payload_bytes zeros. Returns the payload, which stays where it is for
  * good; NULL when the kernel refuses memory. Up to 256 KiB.
  */
-void *tracefile_chunk(struct tracefile *file, enum trace_chunk_kind kind, uint64_t first,
-                      uint32_t count, uint32_t owner, size_t payload_bytes);
+void *tracefile_chunk(struct tracefile *file, enum trace_chunk_kind kind,
+                      struct tracefile_ids ids, size_t payload_bytes);
 
 /* Append a TEXT chunk. Longer texts are cut at 128 KiB. */
 void tracefile_text(struct tracefile *file, enum trace_text what, const char *text,

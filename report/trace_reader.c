@@ -63,11 +63,12 @@ static int header_check(const unsigned char *bytes, size_t size, struct trace_he
                          "version %u: use the votreport that came with its libvotrace.so",
                          header.version, TRACE_VERSION);
     if (header.version != TRACE_VERSION)
-        return fault_set(fault, -ENOTSUP, "trace version %" PRIu32 " was never released",
+        return fault_set(fault, -ENOTSUP,
+                         "trace version %" PRIu32 " is older than any release: record it again",
                          header.version);
     if (header.byte_order != TRACE_BYTE_ORDER || header.header_bytes != TRACE_HEADER_BYTES)
         return damaged(fault, "a header that cannot be", 0);
-    if (header.state > TRACE_EXITED || header.stacks > TRACE_STACKS_ALL ||
+    if (header.state > TRACE_EXECED || header.stacks > TRACE_STACKS_ALL ||
         memchr(header.program, '\0', sizeof(header.program)) == NULL ||
         memchr(header.votrace_version, '\0', sizeof(header.votrace_version)) == NULL)
         return damaged(fault, "a header that cannot be", 0);
@@ -150,12 +151,12 @@ static int chunks_count(struct trace_file *file, size_t size, size_t *ret_module
 
 static int ids_take(struct id_table *table, const struct trace_chunk *chunk,
                     const unsigned char *payload, uint64_t offset, struct fault *fault) {
-    if (chunk->first != table->filled || chunk->first + chunk->count > UINT32_MAX)
+    if (chunk->first != table->filled || (uint64_t)chunk->first + chunk->count > UINT32_MAX)
         return damaged(fault, "ids that do not count up", offset);
     if (chunk->first < table->in_use) {
         uint64_t left = table->in_use - chunk->first;
         uint64_t count = chunk->count < left ? chunk->count : left;
-        memcpy(table->items + chunk->first * table->item_bytes, payload,
+        memcpy(table->items + (size_t)chunk->first * table->item_bytes, payload,
                count * table->item_bytes);
     }
     table->filled += chunk->count;
@@ -173,10 +174,10 @@ static int rows_take(struct trace_file *file, const struct trace_chunk *chunk,
         return 0;
     if (chunk->count == 0)
         return damaged(fault, "rows of no site", offset);
-    uint32_t left = header->site_count - (uint32_t)chunk->first;
+    uint32_t left = header->site_count - chunk->first;
     rows[file->trace.rows_count++] = (struct trace_rows){
         .region = chunk->owner,
-        .first = (uint32_t)chunk->first,
+        .first = chunk->first,
         .count = chunk->count < left ? chunk->count : left,
         .rows = (const struct trace_row *)(const void *)payload,
     };

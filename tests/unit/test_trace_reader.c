@@ -127,7 +127,7 @@ static void bend_magic(struct trace_builder *b) {
     b->header.magic[0] = 'V';
 }
 static void bend_version(struct trace_builder *b) {
-    b->header.version = 2;
+    b->header.version = TRACE_VERSION + 1;
 }
 static void bend_order(struct trace_builder *b) {
     b->header.byte_order = __builtin_bswap32(TRACE_BYTE_ORDER);
@@ -168,7 +168,7 @@ static void test_what_cannot_be_is_refused_by_name(void **state) {
     static const struct refusal refusals[] = {
         {"magic", bend_magic, -ENOMSG, "this is not a votrace trace"},
         {"version", bend_version, -ENOTSUP,
-         "trace version 2 is newer than this votreport, which reads version 1: use the "
+         "trace version 3 is newer than this votreport, which reads version 2: use the "
          "votreport that came with its libvotrace.so"},
         {"order", bend_order, -ENOTSUP,
          "trace of a machine with the other byte order: import it there"},

@@ -108,8 +108,9 @@ static void test_a_name_that_is_taken_is_never_overwritten(void **state) {
 
 /* Append a chunk filled with a pattern of its number. */
 static bool append(uint32_t number) {
-    unsigned char *payload = tracefile_chunk(&file, TRACE_CHUNK_TEXT, TRACE_TEXT_COMMAND,
-                                             CHUNK_BYTES, 0, CHUNK_BYTES);
+    unsigned char *payload = tracefile_chunk(
+        &file, TRACE_CHUNK_TEXT,
+        (struct tracefile_ids){.first = TRACE_TEXT_COMMAND, .count = CHUNK_BYTES}, CHUNK_BYTES);
     if (payload == NULL)
         return false;
     for (uint32_t i = 0; i < CHUNK_BYTES; i++)
@@ -152,8 +153,10 @@ static void test_a_payload_stays_where_it_is(void **state) {
     unsigned char *payloads[100];
     assert_int_equal(tracefile_open(&file, scratch.path), 0);
     for (uint32_t i = 0; i < 100; i++)
-        payloads[i] = tracefile_chunk(&file, TRACE_CHUNK_TEXT, TRACE_TEXT_COMMAND, CHUNK_BYTES,
-                                      0, CHUNK_BYTES);
+        payloads[i] = tracefile_chunk(
+            &file, TRACE_CHUNK_TEXT,
+            (struct tracefile_ids){.first = TRACE_TEXT_COMMAND, .count = CHUNK_BYTES},
+            CHUNK_BYTES);
     for (uint32_t i = 0; i < 100; i++)
         memset(payloads[i], (int)(i % 251 + 1), CHUNK_BYTES);
     assert_chunks(scratch.path, 100);

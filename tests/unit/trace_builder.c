@@ -49,7 +49,10 @@ void trace_builder_module(struct trace_builder *builder, const char *path, uint6
 uint32_t trace_builder_node(struct trace_builder *builder, uint32_t parent, uint64_t address) {
     assert(builder->header.node_count < BUILDER_NODES);
     uint32_t id = builder->header.node_count++;
-    builder->nodes[id] = (struct trace_node){address, parent, builder->nodes[parent].depth + 1};
+    builder->nodes[id] =
+        (struct trace_node){.address = address,
+                            .parent = parent,
+                            .depth = (uint16_t)(builder->nodes[parent].depth + 1)};
     return id;
 }
 
@@ -178,14 +181,19 @@ struct output {
 };
 
 /* A chunk with room for @payload_bytes; returns where the payload goes. */
-static void *chunk_add(struct output *output, uint32_t kind, uint64_t first, uint32_t count,
+static void *chunk_add(struct output *output, uint32_t kind, uint32_t first, uint32_t count,
                        uint32_t owner, size_t payload_bytes) {
     size_t bytes = sizeof(struct trace_chunk) + payload_bytes;
     bytes = (bytes + TRACE_CHUNK_ALIGN - 1) / TRACE_CHUNK_ALIGN * TRACE_CHUNK_ALIGN;
     output->bytes = realloc(output->bytes, output->size + bytes);
     assert(output->bytes);
     memset(output->bytes + output->size, 0, bytes);
-    struct trace_chunk chunk = {TRACE_CHUNK_MAGIC, kind, bytes, first, count, owner};
+    struct trace_chunk chunk = {.magic = TRACE_CHUNK_MAGIC,
+                                .kind = kind,
+                                .bytes = bytes,
+                                .first = first,
+                                .count = count,
+                                .owner = owner};
     memcpy(output->bytes + output->size, &chunk, sizeof(chunk));
     void *payload = output->bytes + output->size + sizeof(chunk);
     output->size += bytes;

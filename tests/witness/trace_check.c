@@ -41,7 +41,7 @@ static int check_header(struct trace_check *check) {
         header->version != TRACE_VERSION || header->header_bytes != TRACE_HEADER_BYTES ||
         header->byte_order != TRACE_BYTE_ORDER)
         return fault(check, "not a trace of this version");
-    if (header->state > TRACE_EXITED || header->updating > 1 ||
+    if (header->state > TRACE_EXECED || header->updating > 1 ||
         header->stacks > TRACE_STACKS_ALL)
         return fault(check, "state %u, updating %" PRIu64 ", stacks %u", header->state,
                      header->updating, header->stacks);
@@ -58,8 +58,8 @@ static int check_header(struct trace_check *check) {
 static int check_ids(struct trace_check *check, const struct trace_chunk *chunk,
                      uint32_t capacity, size_t entry_bytes) {
     if (chunk->first != capacity || chunk->count == 0)
-        return fault(check, "chunk of kind %u begins with id %" PRIu64 " instead of %u",
-                     chunk->kind, chunk->first, capacity);
+        return fault(check, "chunk of kind %u begins with id %u instead of %u", chunk->kind,
+                     chunk->first, capacity);
     if (chunk->bytes - sizeof(*chunk) < chunk->count * entry_bytes)
         return fault(check, "chunk of kind %u is too short", chunk->kind);
     return 0;
@@ -79,14 +79,14 @@ static int check_ids(struct trace_check *check, const struct trace_chunk *chunk,
 static int add_rows(struct trace_check *check, const struct trace_chunk *chunk) {
     if (chunk->count != TRACE_ROWS_PER_CHUNK || chunk->first % TRACE_ROWS_PER_CHUNK != 0 ||
         chunk->bytes - sizeof(*chunk) < chunk->count * sizeof(struct trace_row))
-        return fault(check, "rows: %u from %" PRIu64, chunk->count, chunk->first);
+        return fault(check, "rows: %u from %u", chunk->count, chunk->first);
     if (chunk->owner == TRACE_NO_OWNER)
         return 0;
     if (check->row_chunk_count % 1024 == 0)
         check->rows = grow(check->rows, check->row_chunk_count + 1024, sizeof(*check->rows));
     check->rows[check->row_chunk_count++] = (struct trace_rows){
         .owner = chunk->owner,
-        .first = (uint32_t)chunk->first,
+        .first = chunk->first,
         .rows = (const struct trace_row *)(const void *)(chunk + 1),
     };
     return 0;
@@ -105,7 +105,7 @@ static int check_module(struct trace_check *check, const struct trace_chunk *chu
 static int check_text(struct trace_check *check, const struct trace_chunk *chunk) {
     if (chunk->first < TRACE_TEXT_EXE || chunk->first > TRACE_TEXT_CWD ||
         chunk->count > chunk->bytes - sizeof(*chunk))
-        return fault(check, "text %" PRIu64 " of %u bytes", chunk->first, chunk->count);
+        return fault(check, "text %u of %u bytes", chunk->first, chunk->count);
     check->text_count++;
     return 0;
 }
