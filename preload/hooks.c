@@ -1,51 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hooks.c: the interposed functions. Guard, call the real one, tell the recorder. No other
+ * hooks.c: the interposed malloc family. Guard, call the real one, tell the recorder. No other
  * logic.
  *
  * While the real function runs, THREAD_IN_REAL is set: what an allocator calls to do its work (its
  * own mmap, a calloc built on malloc) is not an event of the program. The state found is put back,
  * not cleared.
  */
-#include "real.h"
-#include "recorder.h"
+#include "hooks.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
-#include <pthread.h>
-#include <stdarg.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#define EXPORT  __attribute__((visibility("default")))
-#define FRAME() ((const uintptr_t *)__builtin_frame_address(0))
-#define FLATTEN __attribute__((flatten))
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4
-#endif
-#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-
-/* Not found yet, because this is dlsym()'s own allocation, or a libc without the function. */
-#define MISSING(name) UNLIKELY(real.name == NULL && !resolve((void **)(void *)&real.name))
-
-static __attribute__((noinline, cold)) bool resolve(void **place) {
-    real_resolve();
-    recorder_start();
-    return *place != NULL;
-}
-
-static inline bool real_begin(void) {
-    bool nested = (recorder_thread.doing & THREAD_IN_REAL) != 0;
-    recorder_thread.doing |= THREAD_IN_REAL;
-    return nested;
-}
-
-static inline void real_end(bool nested) {
-    if (!nested)
-        recorder_thread.doing &= ~(uint32_t)THREAD_IN_REAL;
-}
 
 /* Tell what an allocation function returned. */
 static __attribute__((noinline)) void *allocated(void *block, size_t bytes, bool nested,
@@ -212,121 +178,4 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size) {
         return NULL;
     }
     return reallocate(block, count, size, true, FRAME());
-}
-
-/* Mappings */
-
-/*
- * Whether a mapping call is the program's: not the real allocator's or the unwinder's. In_real
- * is not set around the calls themselves: they are system calls that signal handlers may make
- * as well, in the middle of this one.
- */
-static inline bool mapping_is_told(void) {
-    return (recorder_thread.doing & (THREAD_IN_REAL | THREAD_UNWINDING)) == 0 &&
-           recorder_active();
-}
-
-/* Tell what a mapping call returned. */
-static inline void *mapped(void *address, size_t bytes, int flags, const uintptr_t *frame) {
-    if (!mapping_is_told())
-        return address;
-    enum trace_space space = flags & MAP_ANONYMOUS ? TRACE_MAP_ANON : TRACE_MAP_FILE;
-    if (address == MAP_FAILED)
-        recorder_failed(space);
-    else
-        recorder_mapped((uintptr_t)address, bytes, space, frame);
-    return address;
-}
-
-EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int fd,
-                  off_t offset) {
-    if (MISSING(mmap))
-        return MAP_FAILED;
-    return mapped(real.mmap(address, bytes, protection, flags, fd, offset), bytes, flags,
-                  FRAME());
-}
-
-EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int fd,
-                    off64_t offset) {
-    if (MISSING(mmap64))
-        return MAP_FAILED;
-    return mapped(real.mmap64(address, bytes, protection, flags, fd, offset), bytes, flags,
-                  FRAME());
-}
-
-EXPORT int munmap(void *address, size_t bytes) {
-    if (MISSING(munmap))
-        return -1;
-    struct recorder_unmapping unmapping;
-    bool told = mapping_is_told();
-    if (told)
-        recorder_unmapping((uintptr_t)address, bytes, &unmapping);
-    int r = real.munmap(address, bytes);
-    if (told && r == 0)
-        recorder_unmapped((uintptr_t)address, bytes, &unmapping);
-    return r;
-}
-
-EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int flags, ...) {
-    if (MISSING(mremap))
-        return MAP_FAILED;
-    void *wanted = NULL;
-    if (flags & MREMAP_FIXED) {
-        va_list arguments;
-        va_start(arguments, flags);
-        wanted = va_arg(arguments, void *);
-        va_end(arguments);
-    }
-    struct recorder_unmapping unmapping;
-    bool told = mapping_is_told();
-    if (told)
-        recorder_unmapping((uintptr_t)address, old_bytes, &unmapping);
-    void *result = real.mremap(address, old_bytes, new_bytes, flags, wanted);
-    if (!told)
-        return result;
-    if (result == MAP_FAILED) {
-        recorder_failed(unmapping.known ? unmapping.space : TRACE_MAP_ANON);
-        return result;
-    }
-    /* An old size of 0 asks for a second mapping of the same pages. */
-    recorder_remapped((struct recorder_range){(uintptr_t)address, old_bytes},
-                      (struct recorder_range){(uintptr_t)result, new_bytes},
-                      old_bytes == 0 || (flags & MREMAP_DONTUNMAP) != 0, &unmapping, FRAME());
-    return result;
-}
-
-/* Unloading, and ends without destructors */
-
-EXPORT int dlclose(void *handle) {
-    if (MISSING(dlclose))
-        return -1;
-    int r = real.dlclose(handle);
-    recorder_module_unloaded();
-    return r;
-}
-
-EXPORT void _exit(int status) {
-    recorder_exiting();
-    if (real._exit != NULL)
-        real._exit(status);
-    __builtin_trap();
-}
-
-EXPORT void _Exit(int status) {
-    recorder_exiting();
-    if (real._Exit != NULL)
-        real._Exit(status);
-    __builtin_trap();
-}
-
-/* Load and exit */
-
-static __attribute__((constructor)) void library_loaded(void) {
-    real_resolve();
-    recorder_start();
-    pthread_atfork(recorder_fork_prepare, recorder_fork_parent, recorder_fork_child);
-}
-
-static __attribute__((destructor)) void library_unloaded(void) {
-    recorder_exiting();
 }
