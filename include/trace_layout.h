@@ -87,9 +87,13 @@
 
 /* What a site's bytes are. Mappings are those the program asks for itself, not libc's own. */
 enum trace_space {
-    TRACE_HEAP,     /* malloc family, requested sizes */
-    TRACE_MAP_ANON, /* anonymous mappings, length rounded up to pages */
-    TRACE_MAP_FILE, /* file-backed mappings, likewise */
+    TRACE_HEAP,         /* malloc family, requested sizes */
+    TRACE_MAP_ANON,     /* anonymous mappings, length rounded up to pages */
+    TRACE_MAP_FILE,     /* file-backed mappings, likewise */
+    TRACE_MAP_RESERVED, /* address space only: anonymous, and PROT_NONE since it was mapped.
+                           mprotect() to anything else frees it here and allocates it in
+                           TRACE_MAP_ANON, by the stack of that call; it does not come back.
+                           In no region's combined_*, as the kernel does not account it either */
     TRACE_SPACES,
 };
 
@@ -192,8 +196,8 @@ struct trace_node {
 
 /*
  * A distinct stack for one space. `node` is its innermost frame: the caller of the allocation
- * function. Sites 0, 1, 2 (one for each space) are "stack not taken", with node 0; sites 3, 4,
- * 5 are "other", where allocations go when the table of stacks is full.
+ * function. Sites 0 to 3 (one for each space) are "stack not taken", with node 0; sites 4 to 7
+ * are "other", where allocations go when the table of stacks is full.
  */
 struct trace_site {
     uint32_t node;
@@ -204,7 +208,7 @@ struct trace_site {
 #define TRACE_SITE_NO_STACK  1u
 #define TRACE_SITE_OTHER     2u
 #define TRACE_SITE_TRUNCATED 4u /* the stack went on beyond depth_limit */
-#define TRACE_FIXED_SITES    6u
+#define TRACE_FIXED_SITES    8u /* 2 * TRACE_SPACES */
 
 /* Two counters that are always stored together, by one instruction. */
 struct trace_pair {
@@ -324,7 +328,7 @@ _Static_assert(sizeof(struct trace_node) == 16, "frozen");
 _Static_assert(sizeof(struct trace_site) == 8, "frozen");
 _Static_assert(sizeof(struct trace_row) == 96, "frozen");
 _Static_assert(sizeof(struct trace_totals) == 144, "frozen");
-_Static_assert(sizeof(struct trace_region) == 608, "frozen");
+_Static_assert(sizeof(struct trace_region) == 752, "frozen");
 _Static_assert(sizeof(struct trace_module) == 56, "frozen");
 _Static_assert(sizeof(struct trace_lane) == 416, "frozen");
 _Static_assert(sizeof(struct trace_sizes) == 768, "frozen");

@@ -109,7 +109,8 @@ static void pair_add(struct profile_pair *sum, const struct profile_pair *value)
 
 static int totals_fault(const struct profile_region *region, size_t space, struct fault *fault,
                         const char *what, int64_t sites, int64_t says) {
-    static const char *const spaces[] = {"heap", "anonymous mappings", "file mappings"};
+    static const char *const spaces[] = {"heap", "anonymous mappings", "file mappings",
+                                         "reserved addresses"};
     return fault_set(fault, -EBADMSG,
                      "damaged: region \"%s\" (instance %" PRIu32 ", %s): %s add up to %" PRId64
                      ", its total says %" PRId64,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const space_names[] = {"heap", "map_anon", "map_file"};
+static const char *const space_names[] = {"heap", "map_anon", "map_file", "map_reserved"};
 
 /* Texts may hold NUL: it separates the arguments of the command. */
 static void print_text(const struct term *term, const char *name,

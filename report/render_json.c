@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const space_names[] = {"heap", "map_anon", "map_file"};
+static const char *const space_names[] = {"heap", "map_anon", "map_file", "map_reserved"};
 
 static int finish(const struct json *json) {
     return ferror(json->stream) ? -EIO : 0;

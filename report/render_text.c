@@ -233,7 +233,8 @@ static int instances_collect(const struct profile *profile, struct instances **r
 static void region_rows(struct table *table, const struct term *term,
                         const struct profile *profile, const struct profile_region *region,
                         size_t instances) {
-    static const char *const spaces[] = {"", "  anonymous mappings", "  file mappings"};
+    static const char *const spaces[] = {"", "  anonymous mappings", "  file mappings",
+                                         "  reserved addresses"};
     char name[TRACE_NAME_BYTES + 64];
     /* Region 0 is the process, which lasts to the end; what began in it has parent 0, too. */
     const char *open = region->open && region != profile->regions ? ", open" : "";

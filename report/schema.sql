@@ -103,7 +103,7 @@ CREATE TABLE region (
 -- Totals of a region, for each kind of memory that was used.
 CREATE TABLE region_total (
     region_id       INTEGER NOT NULL REFERENCES region(id) ON DELETE CASCADE, -- of which instance
-    space           TEXT NOT NULL CHECK (space IN ('heap', 'map_anon', 'map_file')), -- kind of memory
+    space           TEXT NOT NULL CHECK (space IN ('heap', 'map_anon', 'map_file', 'map_reserved')), -- kind of memory
     live_start      INTEGER NOT NULL, -- bytes live when it began
     live_peak       INTEGER NOT NULL, -- largest live bytes while it lasted
     live_end        INTEGER NOT NULL, -- bytes live when it ended
@@ -124,7 +124,7 @@ CREATE TABLE region_total (
 -- What one call site did in one region: the sums over sites are the totals above.
 CREATE TABLE region_site (
     region_id        INTEGER NOT NULL REFERENCES region(id) ON DELETE CASCADE, -- of which instance
-    space            TEXT NOT NULL CHECK (space IN ('heap', 'map_anon', 'map_file')), -- kind of memory
+    space            TEXT NOT NULL CHECK (space IN ('heap', 'map_anon', 'map_file', 'map_reserved')), -- kind of memory
     stack_id         INTEGER NOT NULL REFERENCES stack(id), -- who called the allocation function
     flags            INTEGER NOT NULL, -- 1 no stack was taken, 2 "other", 4 stack was truncated
     allocated_blocks INTEGER NOT NULL, -- allocations in this region

@@ -25,7 +25,7 @@ static const char schema_sql[] =
 #include "schema.sql.h"
     ;
 
-const char *const store_space_names[] = {"heap", "map_anon", "map_file"};
+const char *const store_space_names[] = {"heap", "map_anon", "map_file", "map_reserved"};
 const char *const store_outcome_names[] = {"unknown", "exited", "signaled"};
 const char *const store_end_names[] = {"ended", "killed", "snapshot"};
 const char *const store_stacks_names[] = {"none", "region", "all"};

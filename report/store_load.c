@@ -268,7 +268,8 @@ static int load_sites(struct loader *loader) {
     static const char sql[] =
         "SELECT DISTINCT stack_id, space, flags FROM region_site JOIN region "
         "ON region.id=region_id WHERE run_id=?1 ORDER BY stack_id, "
-        "CASE space WHEN 'heap' THEN 0 WHEN 'map_anon' THEN 1 ELSE 2 END, flags";
+        "CASE space WHEN 'heap' THEN 0 WHEN 'map_anon' THEN 1 WHEN 'map_file' THEN 2 ELSE 3 "
+        "END, flags";
     sqlite3_stmt *s = NULL;
     int r = query_begin(loader, sql, &s);
     while (r == 0 && (r = query_step(loader, s)) > 0) {
@@ -321,7 +322,8 @@ static int load_rows(struct loader *loader, int64_t region_id, struct profile_re
         "SELECT stack_id, space, flags, allocated_blocks, allocated_bytes, freed_blocks, "
         "freed_bytes, start_blocks, start_bytes, peak_blocks, peak_bytes, end_blocks, "
         "end_bytes, temporary FROM region_site WHERE region_id=?1 ORDER BY stack_id, "
-        "CASE space WHEN 'heap' THEN 0 WHEN 'map_anon' THEN 1 ELSE 2 END, flags";
+        "CASE space WHEN 'heap' THEN 0 WHEN 'map_anon' THEN 1 WHEN 'map_file' THEN 2 ELSE 3 "
+        "END, flags";
     sqlite3_stmt *s = NULL;
     loader->rows.count = 0;
     int r = store_prepare(loader->reader.store, sql, &s, loader->reader.fault);

@@ -41,11 +41,11 @@ static void test_whole_trace_comes_back_as_tables(void **state) {
     assert_int_equal(trace->header->pid, 4711);
     assert_int_equal(trace->header->node_count, 3);
     assert_int_equal(trace->nodes[2].address, 0x1200);
-    assert_int_equal(trace->sites[6].node, 2);
+    assert_int_equal(trace->sites[TRACE_FIXED_SITES].node, 2);
     assert_int_equal(trace->header->region_count, 2);
     assert_string_equal(trace->regions[1].name, "parse");
     assert_int_equal(trace->rows_count, 2);
-    assert_int_equal(trace->rows[0].rows[6].allocated.bytes, 100);
+    assert_int_equal(trace->rows[0].rows[TRACE_FIXED_SITES].allocated.bytes, 100);
     assert_int_equal(trace->module_count, 1);
     assert_int_equal(trace->modules[0].path.length, strlen("/opt/victim"));
     assert_int_equal(trace->command.length, sizeof("victim\0--fast"));

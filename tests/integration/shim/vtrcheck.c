@@ -8,7 +8,7 @@
  * Without --print: exit 0 when the invariants of trace_layout.h hold and all expectations are
  * met, else 1 with one line for each that is not. Keys are the fields of the header and of
  * completeness, and NAME.SPACE.FIELD for the youngest region of that name (NAME@3: its third
- * instance), SPACE heap, anon or file:
+ * instance), SPACE heap, anon, file or reserved:
  *
  *     state=2  unknown_frees=0  parse.heap.added>=1000  process.anon.live=4096
  *
@@ -170,7 +170,7 @@ static int64_t count_regions(const struct trace_check *check, const char *name,
 }
 
 static bool read_region_key(struct trace_check *check, char *key, int64_t *ret_value) {
-    static const char *const spaces[] = {"heap", "anon", "file"};
+    static const char *const spaces[] = {"heap", "anon", "file", "reserved"};
     uint32_t region = 0;
     char *space_name = strchr(key, '.');
     if (space_name == NULL)
