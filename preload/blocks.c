@@ -54,24 +54,46 @@ static struct blocks_slot *segment_new(struct blocks *blocks) {
     return (struct blocks_slot *)(void *)segment;
 }
 
-struct blocks_page *blocks_make_room(struct blocks *blocks, uintptr_t address) {
+/*
+ * Lanes look up pages without the lock: a pointer is published after what it leads to is there.
+ */
+static struct blocks_page *page_new(struct blocks *blocks, uintptr_t address) {
     struct blocks_page ***root = &blocks->roots[address >> BLOCKS_ROOT_SHIFT];
-    if (*root == NULL)
-        *root = sysmem_map(BLOCKS_PAGES_PER_ROOT * sizeof(**root));
-    if (*root == NULL)
-        return NULL;
-    struct blocks_page **page =
-        &(*root)[(address >> BLOCKS_PAGE_SHIFT) % BLOCKS_PAGES_PER_ROOT];
-    if (*page == NULL)
-        *page = arena_take(blocks, sizeof(**page));
-    if (*page == NULL || blocks_has_room(*page))
-        return *page;
+    if (*root == NULL) {
+        struct blocks_page **pages = sysmem_map(BLOCKS_PAGES_PER_ROOT * sizeof(*pages));
+        if (pages == NULL)
+            return NULL;
+        __atomic_store_n(root, pages, __ATOMIC_RELEASE);
+    }
+    struct blocks_page *page = arena_take(blocks, sizeof(*page));
+    if (page != NULL)
+        __atomic_store_n(&(*root)[(address >> BLOCKS_PAGE_SHIFT) % BLOCKS_PAGES_PER_ROOT], page,
+                         __ATOMIC_RELEASE);
+    return page;
+}
+
+struct blocks_page *blocks_make_room(struct blocks *blocks, uintptr_t address) {
+    struct blocks_page *page = blocks_page_of(blocks, address);
+    if (page == NULL)
+        page = page_new(blocks, address);
+    if (page == NULL || blocks_has_room(page))
+        return page;
 
     struct blocks_slot *segment = segment_new(blocks);
     if (segment == NULL)
         return NULL;
-    (*page)->segments[(*page)->segment_count++] = segment;
-    return *page;
+    page->segments[page->segment_count++] = segment;
+    return page;
+}
+
+bool blocks_claim(struct blocks *blocks, uintptr_t address, uint32_t lane) {
+    if (!blocks_can_hold(address, 0))
+        return false;
+    struct blocks_page *page = blocks_make_room(blocks, address);
+    if (page == NULL)
+        return false;
+    __atomic_store_n(&page->lane, (uint16_t)lane, __ATOMIC_RELEASE);
+    return true;
 }
 
 void blocks_page_empty(struct blocks *blocks, struct blocks_page *page) {

@@ -16,7 +16,9 @@
  *
  *     slot   | size : 40 | site : 20 | birth : 19 | part : 3 | next : 14 |
  *
- * Not thread-safe: the recorder's lock guards it.
+ * The recorder's lock guards all of it, except for the lane functions: a page belongs to a lane,
+ * whose thread may enter and take out blocks there without the lock, while others make pages
+ * and segments for other addresses under it. Lane 0 is the lock itself.
  */
 #pragma once
 
@@ -58,12 +60,22 @@ struct blocks_slot {
 struct free_segment;
 
 struct blocks_page {
+    uint16_t lane;  /* who may use the page; 0: who holds the lock */
     uint16_t used;  /* blocks */
     uint16_t fresh; /* slots from here on were never used */
     uint16_t free;  /* slot + 1 of the first that was given back, chained by next; 0: none */
     uint16_t segment_count;
     uint16_t heads[BLOCKS_UNITS]; /* slot + 1 of the unit's first block; 0: none */
     struct blocks_slot *segments[BLOCKS_SEGMENTS];
+};
+
+/* What a lane function did. All but BLOCKS_DONE: nothing. */
+enum blocks_answer {
+    BLOCKS_DONE,
+    BLOCKS_ELSEWHERE, /* there is no page, it is another lane's, or the table cannot hold it */
+    BLOCKS_FULL,      /* insert: the page has no room without new memory */
+    BLOCKS_THERE,     /* insert: a block is at that address, whose free was not seen */
+    BLOCKS_ABSENT,    /* remove: the page has no such block */
 };
 
 struct blocks {
@@ -81,8 +93,16 @@ int blocks_init(struct blocks *blocks);
 
 /*
  * The page of @address, made if need be with room for a block more; NULL if memory is refused.
+ * A page that is made belongs to lane 0.
  */
 struct blocks_page *blocks_make_room(struct blocks *blocks, uintptr_t address);
+
+/*
+ * As blocks_make_room(), and the page belongs to @lane (at most UINT16_MAX) from now on. Nobody
+ * else may be using the page: it is new, @lane's already, lane 0's, or its owner is stopped.
+ * False if memory is refused or the table cannot hold @address.
+ */
+bool blocks_claim(struct blocks *blocks, uintptr_t address, uint32_t lane);
 
 /* The last block of @page is gone: give its segments back. */
 void blocks_page_empty(struct blocks *blocks, struct blocks_page *page);
@@ -94,6 +114,10 @@ void blocks_page_empty(struct blocks *blocks, struct blocks_page *page);
 int blocks_settle_latest(struct blocks *blocks, uintptr_t address, struct block *ret_old,
                          bool *ret_stale);
 
+static inline bool blocks_can_hold(uintptr_t address, uint64_t size_bytes) {
+    return address >> BLOCKS_ADDRESS_BITS == 0 && size_bytes <= BLOCKS_SIZE_MAX;
+}
+
 /* Whether a block more can be entered without new memory. */
 static inline bool blocks_has_room(const struct blocks_page *page) {
     return page->free != 0 || page->fresh / BLOCKS_SEGMENT_SLOTS < page->segment_count;
@@ -104,12 +128,24 @@ static inline struct blocks_slot *blocks_slot_at(const struct blocks_page *page,
     return &page->segments[slot / BLOCKS_SEGMENT_SLOTS][slot % BLOCKS_SEGMENT_SLOTS];
 }
 
+/* NULL if there is none. Pages never move, so that the answer holds without the lock. */
 static inline struct blocks_page *blocks_page_of(const struct blocks *blocks,
                                                  uintptr_t address) {
-    struct blocks_page **root = blocks->roots[address >> BLOCKS_ROOT_SHIFT];
+    struct blocks_page **root =
+        __atomic_load_n(&blocks->roots[address >> BLOCKS_ROOT_SHIFT], __ATOMIC_ACQUIRE);
     if (__builtin_expect(root == NULL, 0))
         return NULL;
-    return root[(address >> BLOCKS_PAGE_SHIFT) % BLOCKS_PAGES_PER_ROOT];
+    return __atomic_load_n(&root[(address >> BLOCKS_PAGE_SHIFT) % BLOCKS_PAGES_PER_ROOT],
+                           __ATOMIC_ACQUIRE);
+}
+
+/* The page of @address if it belongs to @lane, or NULL. */
+static inline struct blocks_page *blocks_lane_page(const struct blocks *blocks, uint32_t lane,
+                                                   uintptr_t address) {
+    struct blocks_page *page = blocks_page_of(blocks, address);
+    if (__builtin_expect(page == NULL, 0))
+        return NULL;
+    return __atomic_load_n(&page->lane, __ATOMIC_ACQUIRE) == lane ? page : NULL;
 }
 
 static inline uint32_t blocks_unit(uintptr_t address) {
@@ -128,15 +164,9 @@ static inline struct block blocks_unpack(const struct blocks_slot *slot) {
     };
 }
 
-/* Take the block at @address out of its page. False if it is not there. */
-static inline bool blocks_page_remove(struct blocks *blocks, uintptr_t address,
-                                      struct block *ret_block) {
-    if (__builtin_expect(address >> BLOCKS_ADDRESS_BITS != 0, 0))
-        return false;
-    struct blocks_page *page = blocks_page_of(blocks, address);
-    if (__builtin_expect(page == NULL, 0))
-        return false;
-
+/* Take the block at @address out of @page, where it belongs. False if it is not there. */
+static inline bool blocks_take_out(struct blocks_page *page, uintptr_t address,
+                                   struct block *ret_block) {
     uint32_t part = blocks_part(address);
     uint16_t *head = &page->heads[blocks_unit(address)];
     uint32_t *link = NULL; /* in the chain, the word that leads to the slot; NULL: the head */
@@ -156,25 +186,15 @@ static inline bool blocks_page_remove(struct blocks *blocks, uintptr_t address,
             *link = (*link & 0x3ffff) | next << 18;
         slot->birth_part_next = (uint32_t)page->free << 18;
         page->free = (uint16_t)at;
-        if (__builtin_expect(--page->used == 0, 0))
-            blocks_page_empty(blocks, page);
+        page->used--;
         return true;
     }
     return false;
 }
 
-/* Enter a block in its page. Returns 0 or -ENOMEM; the rest as blocks_insert(). */
-static inline int blocks_page_insert(struct blocks *blocks, uintptr_t address,
-                                     const struct block *block, struct block *ret_old,
-                                     bool *ret_stale) {
-    struct blocks_page *page = blocks_page_of(blocks, address);
-    if (__builtin_expect(page != NULL && page->heads[blocks_unit(address)] != 0, 0))
-        *ret_stale = blocks_page_remove(blocks, address, ret_old);
-    if (__builtin_expect(page == NULL || !blocks_has_room(page), 0)) {
-        page = blocks_make_room(blocks, address);
-        if (page == NULL)
-            return -ENOMEM;
-    }
+/* Enter the block at @address in @page, where it belongs, is not yet, and where there is room. */
+static inline void blocks_put_in(struct blocks_page *page, uintptr_t address,
+                                 const struct block *block) {
     uint32_t number = page->free;
     if (number != 0)
         page->free = (uint16_t)(blocks_slot_at(page, number - 1)->birth_part_next >> 18);
@@ -189,6 +209,45 @@ static inline int blocks_page_insert(struct blocks *blocks, uintptr_t address,
         block->birth >> 4 | blocks_part(address) << 15 | (uint32_t)*head << 18;
     *head = (uint16_t)number;
     page->used++;
+}
+
+static inline bool blocks_is_in(const struct blocks_page *page, uintptr_t address) {
+    uint32_t at = page->heads[blocks_unit(address)];
+    while (__builtin_expect(at != 0, 0)) {
+        uint32_t word = blocks_slot_at(page, at - 1)->birth_part_next;
+        if ((word >> 15 & 7) == blocks_part(address))
+            return true;
+        at = word >> 18;
+    }
+    return false;
+}
+
+/* Take the block at @address out of its page. False if it is not there. */
+static inline bool blocks_page_remove(struct blocks *blocks, uintptr_t address,
+                                      struct block *ret_block) {
+    if (__builtin_expect(!blocks_can_hold(address, 0), 0))
+        return false;
+    struct blocks_page *page = blocks_page_of(blocks, address);
+    if (__builtin_expect(page == NULL || !blocks_take_out(page, address, ret_block), 0))
+        return false;
+    if (__builtin_expect(page->used == 0, 0))
+        blocks_page_empty(blocks, page);
+    return true;
+}
+
+/* Enter a block in its page. Returns 0 or -ENOMEM; the rest as blocks_insert(). */
+static inline int blocks_page_insert(struct blocks *blocks, uintptr_t address,
+                                     const struct block *block, struct block *ret_old,
+                                     bool *ret_stale) {
+    struct blocks_page *page = blocks_page_of(blocks, address);
+    if (__builtin_expect(page != NULL && page->heads[blocks_unit(address)] != 0, 0))
+        *ret_stale = blocks_page_remove(blocks, address, ret_old);
+    if (__builtin_expect(page == NULL || !blocks_has_room(page), 0)) {
+        page = blocks_make_room(blocks, address);
+        if (page == NULL)
+            return -ENOMEM;
+    }
+    blocks_put_in(page, address, block);
     return 0;
 }
 
@@ -206,8 +265,7 @@ static inline int blocks_insert(struct blocks *blocks, uintptr_t address, uint64
                                 bool *ret_stale) {
     int r = 0;
     *ret_stale = false;
-    if (__builtin_expect(address >> BLOCKS_ADDRESS_BITS != 0 || size_bytes > BLOCKS_SIZE_MAX,
-                         0))
+    if (__builtin_expect(!blocks_can_hold(address, size_bytes), 0))
         return -ERANGE;
     if (blocks->latest_address != 0)
         r = blocks_settle_latest(blocks, address, ret_old, ret_stale);
@@ -229,4 +287,56 @@ static inline bool blocks_remove(struct blocks *blocks, uintptr_t address,
     ret_block->birth = blocks->latest.birth;
     blocks->latest_address = 0;
     return true;
+}
+
+/*
+ * Enter the latest block in its page, so that none waits outside. Returns as blocks_insert()
+ * does: 0, *@ret_stale set, or -ENOMEM, and *@ret_old is lost.
+ */
+static inline int blocks_settle(struct blocks *blocks, struct block *ret_old, bool *ret_stale) {
+    *ret_stale = false;
+    if (blocks->latest_address == 0)
+        return 0;
+    int r = blocks_settle_latest(blocks, 0, ret_old, ret_stale);
+    blocks->latest_address = 0;
+    return r;
+}
+
+/*
+ * The lane functions: what @lane's thread does in its own pages, without the lock. They know
+ * nothing of the latest block: whoever mixes them with blocks_insert() calls blocks_settle() first.
+ */
+
+static inline enum blocks_answer blocks_lane_insert(struct blocks *blocks, uint32_t lane,
+                                                    uintptr_t address,
+                                                    const struct block *block) {
+    if (__builtin_expect(!blocks_can_hold(address, block->size_bytes), 0))
+        return BLOCKS_ELSEWHERE;
+    struct blocks_page *page = blocks_lane_page(blocks, lane, address);
+    if (__builtin_expect(page == NULL, 0))
+        return BLOCKS_ELSEWHERE;
+    if (__builtin_expect(blocks_is_in(page, address), 0))
+        return BLOCKS_THERE;
+    if (__builtin_expect(!blocks_has_room(page), 0))
+        return BLOCKS_FULL;
+    blocks_put_in(page, address, block);
+    return BLOCKS_DONE;
+}
+
+static inline enum blocks_answer blocks_lane_remove(struct blocks *blocks, uint32_t lane,
+                                                    uintptr_t address,
+                                                    struct block *ret_block) {
+    if (__builtin_expect(!blocks_can_hold(address, 0), 0))
+        return BLOCKS_ELSEWHERE;
+    struct blocks_page *page = blocks_lane_page(blocks, lane, address);
+    if (__builtin_expect(page == NULL, 0))
+        return BLOCKS_ELSEWHERE;
+    if (__builtin_expect(!blocks_take_out(page, address, ret_block), 0))
+        return BLOCKS_ABSENT;
+    if (__builtin_expect(page->used == 0, 0)) {
+        /* The list of free segments is shared: they stay, to be filled from the first again. */
+        page->fresh = 0;
+        page->free = 0;
+    }
+    return BLOCKS_DONE;
 }

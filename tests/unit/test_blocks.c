@@ -11,6 +11,7 @@
 #include "random.h"
 #include "sysmem_wrap.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,12 +46,16 @@ static void insert(struct blocks *blocks, struct model *entry, struct random *ra
     entry->live = true;
 }
 
+static void assert_same_block(const struct block *a, const struct block *b) {
+    assert_int_equal(a->size_bytes, b->size_bytes);
+    assert_int_equal(a->site, b->site);
+    assert_int_equal(a->birth, b->birth);
+}
+
 static void remove_and_compare(struct blocks *blocks, struct model *entry) {
     struct block block;
     assert_true(blocks_remove(blocks, entry->address, &block));
-    assert_int_equal(block.size_bytes, entry->block.size_bytes);
-    assert_int_equal(block.site, entry->block.site);
-    assert_int_equal(block.birth, entry->block.birth);
+    assert_same_block(&block, &entry->block);
     entry->live = false;
 }
 
@@ -233,6 +238,271 @@ static void test_init_fails_when_memory_is_refused(void **state) {
     assert_int_equal(r, -ENOMEM);
 }
 
+/* Lanes */
+
+#define LANE_PAGE_BYTES (UINT64_C(1) << BLOCKS_PAGE_SHIFT)
+#define LANE_PAGES      6
+#define LANE_ENTRIES    (BLOCKS_SLOTS_MAX / 8) /* in each of the pages */
+#define LANE_BASE       UINT64_C(0x7ffeffff0000)
+#define NO_PAGE         UINT32_MAX
+
+/* The table and what it ought to hold. */
+struct lane_model {
+    struct blocks blocks;
+    struct random random;
+    struct model entries[LANE_PAGES * LANE_ENTRIES];
+    uint32_t owners[LANE_PAGES];
+    size_t answers[BLOCKS_ABSENT + 1];
+};
+
+static void lane_model_init(struct lane_model *model) {
+    memset(model, 0, sizeof(*model));
+    model->random.state = 7;
+    assert_int_equal(blocks_init(&model->blocks), 0);
+    uintptr_t base = LANE_BASE / LANE_PAGE_BYTES * LANE_PAGE_BYTES;
+    for (size_t i = 0; i < LANE_PAGES * LANE_ENTRIES; i++)
+        /* At most 16 to a unit, and nowhere near as many as would fit. */
+        model->entries[i].address =
+            base + i / LANE_ENTRIES * LANE_PAGE_BYTES + i % LANE_ENTRIES * 24;
+    for (size_t i = 0; i < LANE_PAGES; i++)
+        model->owners[i] = NO_PAGE;
+}
+
+/* A lane inserts what is there or not, in a page that may be its own. */
+static void model_lane_insert(struct lane_model *model, size_t i, uint32_t lane) {
+    struct model *entry = &model->entries[i];
+    uint32_t *owner = &model->owners[i / LANE_ENTRIES];
+    struct block block = random_block(&model->random);
+    enum blocks_answer answer =
+        blocks_lane_insert(&model->blocks, lane, entry->address, &block);
+    model->answers[answer]++;
+    if (*owner != lane) {
+        assert_int_equal(answer, BLOCKS_ELSEWHERE);
+    } else if (entry->live) {
+        assert_int_equal(answer, BLOCKS_THERE);
+        return;
+    }
+    if (answer != BLOCKS_DONE) {
+        assert_true(answer == BLOCKS_ELSEWHERE || answer == BLOCKS_FULL);
+        if (answer == BLOCKS_ELSEWHERE && random_below(&model->random, 4) != 0)
+            return;
+        assert_true(blocks_claim(&model->blocks, entry->address, lane));
+        *owner = lane;
+        answer = blocks_lane_insert(&model->blocks, lane, entry->address, &block);
+        assert_int_equal(answer, entry->live ? BLOCKS_THERE : BLOCKS_DONE);
+        if (entry->live)
+            return;
+    }
+    entry->block = block;
+    entry->live = true;
+}
+
+static void model_lane_remove(struct lane_model *model, size_t i, uint32_t lane) {
+    struct model *entry = &model->entries[i];
+    struct block block;
+    enum blocks_answer answer =
+        blocks_lane_remove(&model->blocks, lane, entry->address, &block);
+    model->answers[answer]++;
+    if (model->owners[i / LANE_ENTRIES] != lane) {
+        assert_int_equal(answer, BLOCKS_ELSEWHERE);
+        return;
+    }
+    assert_int_equal(answer, entry->live ? BLOCKS_DONE : BLOCKS_ABSENT);
+    if (entry->live)
+        assert_same_block(&block, &entry->block);
+    entry->live = false;
+}
+
+/* The lock's holder enters a block whoever owns the page. */
+static void model_locked_insert(struct lane_model *model, size_t i) {
+    struct model *entry = &model->entries[i];
+    struct block before = entry->block;
+    struct block old;
+    bool stale;
+    entry->block = random_block(&model->random);
+    assert_int_equal(blocks_insert(&model->blocks, entry->address, entry->block.size_bytes,
+                                   entry->block.site, entry->block.birth, &old, &stale),
+                     0);
+    assert_false(stale);
+    assert_int_equal(blocks_settle(&model->blocks, &old, &stale), 0);
+    assert_int_equal(stale, entry->live);
+    if (stale)
+        assert_same_block(&old, &before);
+    entry->live = true;
+    if (model->owners[i / LANE_ENTRIES] == NO_PAGE)
+        model->owners[i / LANE_ENTRIES] = 0;
+}
+
+static void test_lanes_and_the_lock_share_one_table(void **state) {
+    static struct lane_model model;
+    struct block block;
+    lane_model_init(&model);
+    for (size_t i = 0; i < 1500000; i++) {
+        size_t at = random_below(&model.random, LANE_PAGES * LANE_ENTRIES);
+        uint32_t lane = (uint32_t)random_below(&model.random, 3);
+        bool filling = i / 30000 % 2 == 0;
+        bool inserts = random_below(&model.random, 20) < (filling ? 16 : 4);
+        bool locked = random_below(&model.random, 4) == 0;
+        if (inserts && locked)
+            model_locked_insert(&model, at);
+        else if (inserts)
+            model_lane_insert(&model, at, lane);
+        else if (!locked)
+            model_lane_remove(&model, at, lane);
+        else if (model.entries[at].live)
+            remove_and_compare(&model.blocks, &model.entries[at]);
+        else
+            assert_false(blocks_remove(&model.blocks, model.entries[at].address, &block));
+    }
+    for (size_t i = 0; i <= BLOCKS_ABSENT; i++)
+        assert_true(model.answers[i] > 10);
+    for (size_t i = 0; i < LANE_PAGES * LANE_ENTRIES; i++)
+        for (uint32_t lane = 0; lane < 3; lane++)
+            model_lane_remove(&model, i, lane);
+    for (size_t i = 0; i < LANE_PAGES * LANE_ENTRIES; i++)
+        assert_false(blocks_remove(&model.blocks, model.entries[i].address, &block));
+}
+
+/* One thread with pages of its own beside the other's, in turn. */
+struct lane_thread {
+    pthread_t thread;
+    struct blocks *blocks;
+    pthread_mutex_t *lock;
+    uint32_t lane; /* 1 or 2 */
+    size_t wrong;  /* answers that should not have been */
+    size_t claims;
+};
+
+#define THREAD_PAGES   64
+#define THREAD_ENTRIES 20000
+
+static uintptr_t thread_address(const struct lane_thread *self, size_t i) {
+    /* Every page for the other root of the address, so that those are made at the same time. */
+    size_t page = i % THREAD_PAGES * 2 + self->lane - 1;
+    return (page / 2 % 4 << BLOCKS_ROOT_SHIFT) + (page << BLOCKS_PAGE_SHIFT) +
+           i / THREAD_PAGES * 72;
+}
+
+static void thread_insert(struct lane_thread *self, struct model *entry) {
+    enum blocks_answer answer =
+        blocks_lane_insert(self->blocks, self->lane, entry->address, &entry->block);
+    if (answer == BLOCKS_ELSEWHERE || answer == BLOCKS_FULL) {
+        pthread_mutex_lock(self->lock);
+        self->wrong += !blocks_claim(self->blocks, entry->address, self->lane);
+        pthread_mutex_unlock(self->lock);
+        self->claims++;
+        answer = blocks_lane_insert(self->blocks, self->lane, entry->address, &entry->block);
+    }
+    self->wrong += answer != BLOCKS_DONE;
+    entry->live = true;
+}
+
+static void thread_remove(struct lane_thread *self, struct model *entry) {
+    struct block block = {0};
+    self->wrong +=
+        blocks_lane_remove(self->blocks, self->lane, entry->address, &block) != BLOCKS_DONE ||
+        block.size_bytes != entry->block.size_bytes || block.site != entry->block.site ||
+        block.birth != entry->block.birth;
+    entry->live = false;
+}
+
+static void *thread_run(void *data) {
+    struct lane_thread *self = data;
+    struct lane_thread other = {.lane = 3 - self->lane};
+    struct random random = {self->lane};
+    struct model *entries = calloc(THREAD_ENTRIES, sizeof(*entries));
+    for (size_t i = 0; i < THREAD_ENTRIES; i++)
+        entries[i].address = thread_address(self, i);
+    for (size_t i = 0; i < 400000; i++) {
+        size_t at = random_below(&random, THREAD_ENTRIES);
+        struct model *entry = &entries[at];
+        struct block block;
+        self->wrong += blocks_lane_remove(self->blocks, self->lane, thread_address(&other, at),
+                                          &block) != BLOCKS_ELSEWHERE;
+        if (entry->live) {
+            thread_remove(self, entry);
+            continue;
+        }
+        entry->block = random_block(&random);
+        thread_insert(self, entry);
+    }
+    for (size_t i = 0; i < THREAD_ENTRIES; i++)
+        if (entries[i].live)
+            thread_remove(self, &entries[i]);
+    free(entries);
+    return NULL;
+}
+
+static void test_threads_use_their_own_pages_without_the_lock(void **state) {
+    static struct blocks blocks;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct lane_thread threads[2];
+    assert_int_equal(blocks_init(&blocks), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        threads[i] = (struct lane_thread){.blocks = &blocks, .lock = &lock, .lane = i + 1};
+        assert_int_equal(pthread_create(&threads[i].thread, NULL, thread_run, &threads[i]), 0);
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        pthread_join(threads[i].thread, NULL);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(threads[i].wrong, 0);
+        assert_true(threads[i].claims >= THREAD_PAGES);
+    }
+}
+
+static void test_a_lane_keeps_the_memory_of_a_page_that_empties(void **state) {
+    static struct blocks blocks;
+    struct random random = {8};
+    struct block block = random_block(&random);
+    struct block out;
+    assert_int_equal(blocks_init(&blocks), 0);
+    for (int round = 0; round < 3; round++) {
+        for (uintptr_t i = 0; i < BLOCKS_SLOTS_MAX; i++) {
+            enum blocks_answer answer =
+                blocks_lane_insert(&blocks, 5, LANE_PAGE_BYTES + i * 8, &block);
+            if (round == 0 && answer != BLOCKS_DONE) {
+                assert_true(blocks_claim(&blocks, LANE_PAGE_BYTES + i * 8, 5));
+                answer = blocks_lane_insert(&blocks, 5, LANE_PAGE_BYTES + i * 8, &block);
+            }
+            assert_int_equal(answer, BLOCKS_DONE);
+        }
+        sysmem_refuse_after(0);
+        for (uintptr_t i = 0; i < BLOCKS_SLOTS_MAX; i++)
+            assert_int_equal(blocks_lane_remove(&blocks, 5, LANE_PAGE_BYTES + i * 8, &out),
+                             BLOCKS_DONE);
+        assert_int_equal(blocks_lane_remove(&blocks, 5, LANE_PAGE_BYTES, &out), BLOCKS_ABSENT);
+    }
+    sysmem_refuse_after(SYSMEM_NEVER);
+}
+
+static void test_a_lane_is_sent_elsewhere_with_what_the_table_cannot_hold(void **state) {
+    static struct blocks blocks;
+    struct block block = {.size_bytes = BLOCKS_SIZE_MAX + 1};
+    uintptr_t beyond = UINT64_C(1) << BLOCKS_ADDRESS_BITS;
+    assert_int_equal(blocks_init(&blocks), 0);
+    assert_true(blocks_claim(&blocks, 0x10000, 1));
+    assert_int_equal(blocks_lane_insert(&blocks, 1, 0x10000, &block), BLOCKS_ELSEWHERE);
+    block.size_bytes = 1;
+    assert_int_equal(blocks_lane_insert(&blocks, 1, beyond, &block), BLOCKS_ELSEWHERE);
+    assert_int_equal(blocks_lane_remove(&blocks, 1, beyond, &block), BLOCKS_ELSEWHERE);
+    assert_int_equal(blocks_lane_remove(&blocks, 1, 0x10000, &block), BLOCKS_ABSENT);
+    assert_false(blocks_claim(&blocks, beyond, 1));
+}
+
+static void test_a_page_is_not_claimed_when_memory_is_refused(void **state) {
+    static struct blocks blocks;
+    struct block block = {.size_bytes = 1};
+    assert_int_equal(blocks_init(&blocks), 0);
+    sysmem_refuse_after(0);
+    assert_false(blocks_claim(&blocks, 0x10000, 1));
+    sysmem_refuse_after(1);
+    assert_false(blocks_claim(&blocks, 0x10000, 1));
+    sysmem_refuse_after(SYSMEM_NEVER);
+    assert_int_equal(blocks_lane_insert(&blocks, 1, 0x10000, &block), BLOCKS_ELSEWHERE);
+    assert_true(blocks_claim(&blocks, 0x10000, 1));
+    assert_int_equal(blocks_lane_insert(&blocks, 1, 0x10000, &block), BLOCKS_DONE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clustered_addresses_are_kept_apart),
@@ -243,6 +513,11 @@ int main(void) {
         cmocka_unit_test(test_a_stale_entry_is_returned_when_its_address_comes_again),
         cmocka_unit_test(test_stale_entries_keep_the_sum_whole),
         cmocka_unit_test(test_when_memory_is_refused_the_block_that_is_lost_is_told),
+        cmocka_unit_test(test_lanes_and_the_lock_share_one_table),
+        cmocka_unit_test(test_threads_use_their_own_pages_without_the_lock),
+        cmocka_unit_test(test_a_lane_keeps_the_memory_of_a_page_that_empties),
+        cmocka_unit_test(test_a_lane_is_sent_elsewhere_with_what_the_table_cannot_hold),
+        cmocka_unit_test(test_a_page_is_not_claimed_when_memory_is_refused),
         cmocka_unit_test(test_init_fails_when_memory_is_refused),
     };
     return cmocka_run_group_tests_name("blocks", tests, NULL, NULL);
