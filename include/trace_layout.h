@@ -53,6 +53,7 @@
  *     R's allocated, freed, temporary = sums over its rows until R ends, which writes them
  *     owned_peak of region 0         = its live_peak (it owns whatever it knows)
  *     largest of region 0            = the largest of its record's and the lanes'
+ *     reallocations of region 0      = its record's and the lanes', added
  *
  * A region of one thread (TRACE_REGION_THREAD) counts the events of that thread only: start is
  * 0, live is what the thread allocated less what it freed, whoever had allocated it, and may be
@@ -288,7 +289,8 @@ struct trace_module {
 struct trace_lane {
     uint64_t updating;      /* 1 while one event is being written, else 0 */
     uint64_t largest_bytes; /* largest single request in this lane */
-    uint64_t reserved[2];
+    uint64_t reallocations; /* of the heap, in this lane */
+    uint64_t reserved;
     uint64_t size_counts[TRACE_SIZE_BUCKETS]; /* heap allocations so far, whatever region */
 };
 
