@@ -3,8 +3,8 @@
  * trace_check.c: the invariants of trace_layout.h, derived once more.
  *
  * First the chunks are walked and every id gets a pointer; then each region is summed over all
- * sites and compared with its totals. A trace whose process was killed inside an event may
- * differ by that event, in one space, by at most one block, and in no other way.
+ * sites and lanes and compared with its totals. A trace whose process was killed inside events,
+ * one for each lane at most, may differ by those events, and in no other way.
  */
 #include "trace_check.h"
 
@@ -33,6 +33,23 @@ static void *grow(void *array, size_t count, size_t size) {
 
 /* Chunks */
 
+static bool uuid_is_zero(const uint8_t uuid[TRACE_UUID_BYTES]) {
+    static const uint8_t zero[TRACE_UUID_BYTES];
+    return memcmp(uuid, zero, sizeof(zero)) == 0;
+}
+
+/* A forked child names its parent, and nobody else does. */
+static int check_parentage(struct trace_check *check) {
+    const struct trace_header *header = check->header;
+    bool forked = (header->flags & TRACE_FORKED) != 0;
+    if (forked == uuid_is_zero(header->parent_uuid))
+        return fault(check, forked ? "a forked child without its parent's uuid"
+                                   : "a parent's uuid without a fork");
+    if (forked && memcmp(header->uuid, header->parent_uuid, TRACE_UUID_BYTES) == 0)
+        return fault(check, "its own parent");
+    return 0;
+}
+
 static int check_header(struct trace_check *check) {
     const struct trace_header *header = check->header;
     if (check->size < TRACE_HEADER_BYTES)
@@ -42,16 +59,16 @@ static int check_header(struct trace_check *check) {
         header->byte_order != TRACE_BYTE_ORDER)
         return fault(check, "not a trace of this version");
     if (header->state > TRACE_EXECED || header->updating > 1 ||
-        header->stacks > TRACE_STACKS_ALL)
-        return fault(check, "state %u, updating %" PRIu64 ", stacks %u", header->state,
-                     header->updating, header->stacks);
+        header->stacks > TRACE_STACKS_ALL || (header->flags & ~(TRACE_FORKED | TRACE_USABLE)))
+        return fault(check, "state %u, updating %" PRIu64 ", stacks %u, flags %u",
+                     header->state, header->updating, header->stacks, header->flags);
     if (header->used_bytes < TRACE_HEADER_BYTES || header->used_bytes > check->size)
         return fault(check, "used_bytes %" PRIu64 " in a file of %zu", header->used_bytes,
                      check->size);
     if (memchr(header->program, '\0', sizeof(header->program)) == NULL ||
         memchr(header->votrace_version, '\0', sizeof(header->votrace_version)) == NULL)
         return fault(check, "program or version without end");
-    return 0;
+    return check_parentage(check);
 }
 
 /* Ids count up without gaps. */
@@ -80,13 +97,21 @@ static int add_rows(struct trace_check *check, const struct trace_chunk *chunk) 
     if (chunk->count != TRACE_ROWS_PER_CHUNK || chunk->first % TRACE_ROWS_PER_CHUNK != 0 ||
         chunk->bytes - sizeof(*chunk) < chunk->count * sizeof(struct trace_row))
         return fault(check, "rows: %u from %u", chunk->count, chunk->first);
+    if (chunk->lane >= TRACE_LANES_MAX)
+        return fault(check, "rows of lane %u", chunk->lane);
     if (chunk->owner == TRACE_NO_OWNER)
         return 0;
+    if (chunk->lane > 0 && chunk->owner != 0)
+        return fault(check, "rows of lane %u in region %u", chunk->lane, chunk->owner);
+    if (chunk->lane > 0)
+        check->lane_row_chunks++;
+    check->lanes_with_rows |= UINT32_C(1) << chunk->lane;
     if (check->row_chunk_count % 1024 == 0)
         check->rows = grow(check->rows, check->row_chunk_count + 1024, sizeof(*check->rows));
     check->rows[check->row_chunk_count++] = (struct trace_rows){
         .owner = chunk->owner,
         .first = chunk->first,
+        .lane = chunk->lane,
         .rows = (const struct trace_row *)(const void *)(chunk + 1),
     };
     return 0;
@@ -98,15 +123,46 @@ static int check_module(struct trace_check *check, const struct trace_chunk *chu
     if (payload < sizeof(*module) || module->path_bytes > payload - sizeof(*module) ||
         module->start >= module->end || module->build_id_bytes > TRACE_BUILD_ID_MAX)
         return fault(check, "module %u is not whole", check->module_count);
+    if (module->generation > check->generations)
+        check->generations = module->generation;
     check->module_count++;
     return 0;
 }
 
 static int check_text(struct trace_check *check, const struct trace_chunk *chunk) {
-    if (chunk->first < TRACE_TEXT_EXE || chunk->first > TRACE_TEXT_CWD ||
+    if (chunk->first < TRACE_TEXT_EXE || chunk->first > TRACE_TEXT_PARENT ||
         chunk->count > chunk->bytes - sizeof(*chunk))
         return fault(check, "text %u of %u bytes", chunk->first, chunk->count);
+    if (chunk->first == TRACE_TEXT_PARENT && !(check->header->flags & TRACE_FORKED))
+        return fault(check, "a parent's path without a fork");
     check->text_count++;
+    return 0;
+}
+
+static int add_lane(struct trace_check *check, const struct trace_chunk *chunk) {
+    const struct trace_lane *lane = (const struct trace_lane *)(const void *)(chunk + 1);
+    if (chunk->first >= TRACE_LANES_MAX || chunk->bytes - sizeof(*chunk) < sizeof(*lane) ||
+        check->lanes[chunk->first] != NULL || lane->updating > 1)
+        return fault(check, "lane %u is not well formed, or there twice", chunk->first);
+    check->lanes[chunk->first] = lane;
+    check->lane_count++;
+    check->updating += (uint32_t)lane->updating;
+    return 0;
+}
+
+/* A TIMELINE or SIZES chunk: at most one of each in a region. */
+static int add_extra(struct trace_check *check, struct trace_extras *extras,
+                     const struct trace_chunk *chunk, size_t payload_bytes) {
+    if (chunk->bytes - sizeof(*chunk) < payload_bytes)
+        return fault(check, "chunk of kind %u is too short", chunk->kind);
+    if (chunk->owner == TRACE_NO_OWNER)
+        return 0;
+    for (size_t i = 0; i < extras->count; i++)
+        if (extras->items[i].owner == chunk->owner)
+            return fault(check, "chunk of kind %u of region %u twice", chunk->kind,
+                         chunk->owner);
+    extras->items = grow(extras->items, extras->count + 1, sizeof(*extras->items));
+    extras->items[extras->count++] = (struct trace_extra){chunk->owner, chunk + 1};
     return 0;
 }
 
@@ -127,6 +183,12 @@ static int add_chunk(struct trace_check *check, const struct trace_chunk *chunk)
         return check_module(check, chunk);
     case TRACE_CHUNK_TEXT:
         return check_text(check, chunk);
+    case TRACE_CHUNK_LANE:
+        return add_lane(check, chunk);
+    case TRACE_CHUNK_TIMELINE:
+        return add_extra(check, &check->timelines, chunk, sizeof(struct trace_timeline));
+    case TRACE_CHUNK_SIZES:
+        return add_extra(check, &check->sizes, chunk, sizeof(struct trace_sizes));
     }
     return fault(check, "chunk of unknown kind %u", chunk->kind);
 }
@@ -136,7 +198,9 @@ static int compare_rows(const void *a, const void *b) {
     const struct trace_rows *right = b;
     if (left->owner != right->owner)
         return left->owner < right->owner ? -1 : 1;
-    return left->first < right->first ? -1 : left->first > right->first;
+    if (left->first != right->first)
+        return left->first < right->first ? -1 : 1;
+    return left->lane < right->lane ? -1 : left->lane > right->lane;
 }
 
 static int walk_chunks(struct trace_check *check) {
@@ -157,8 +221,11 @@ static int walk_chunks(struct trace_check *check) {
         qsort(check->rows, check->row_chunk_count, sizeof(*check->rows), compare_rows);
     for (size_t i = 1; i < check->row_chunk_count; i++)
         if (compare_rows(&check->rows[i - 1], &check->rows[i]) == 0)
-            return fault(check, "rows of region %u from site %u twice", check->rows[i].owner,
-                         check->rows[i].first);
+            return fault(check, "rows of region %u from site %u in lane %u twice",
+                         check->rows[i].owner, check->rows[i].first, check->rows[i].lane);
+    for (uint32_t lane = 1; lane < TRACE_LANES_MAX; lane++)
+        if ((check->lanes_with_rows >> lane & 1) != 0 && check->lanes[lane] == NULL)
+            return fault(check, "rows of lane %u, which is none", lane);
     return 0;
 }
 
@@ -214,7 +281,8 @@ static int check_sites(struct trace_check *check) {
 static int check_region_record(struct trace_check *check, uint32_t id) {
     const struct trace_region *region = check->regions[id];
     if (memchr(region->name, '\0', sizeof(region->name)) == NULL || region->open > 1 ||
-        (region->flags & ~TRACE_REGION_NO_ROWS) != 0 || region->instance == 0)
+        (region->flags & ~(TRACE_REGION_NO_ROWS | TRACE_REGION_THREAD)) != 0 ||
+        region->instance == 0)
         return fault(check, "region %u is not well formed", id);
     if (id == 0)
         return strcmp(region->name, "process") == 0 && region->open == 1 && region->flags == 0
@@ -227,9 +295,10 @@ static int check_region_record(struct trace_check *check, uint32_t id) {
 
 /* Regions */
 
-const struct trace_row *trace_check_row(const struct trace_check *check, uint32_t region,
-                                        uint32_t site) {
-    struct trace_rows wanted = {.owner = region, .first = site & ~(TRACE_ROWS_PER_CHUNK - 1)};
+const struct trace_row *trace_check_lane_row(const struct trace_check *check, uint32_t region,
+                                             uint32_t lane, uint32_t site) {
+    struct trace_rows wanted = {
+        .owner = region, .first = site & ~(TRACE_ROWS_PER_CHUNK - 1), .lane = lane};
     if (check->row_chunk_count == 0)
         return NULL;
     const struct trace_rows *found =
@@ -237,45 +306,90 @@ const struct trace_row *trace_check_row(const struct trace_check *check, uint32_
     return found != NULL ? &found->rows[site % TRACE_ROWS_PER_CHUNK] : NULL;
 }
 
+const struct trace_row *trace_check_row(const struct trace_check *check, uint32_t region,
+                                        uint32_t site) {
+    return trace_check_lane_row(check, region, 0, site);
+}
+
 static bool row_is_zero(const struct trace_row *row) {
     static const struct trace_row zero;
     return memcmp(row, &zero, sizeof(zero)) == 0;
 }
 
-struct derived {
-    bool touched;
-    int64_t start_blocks, start_bytes;
-    int64_t live_blocks, live_bytes;
-    int64_t peak_bytes;
-};
-
-static struct derived derive_untouched(const struct trace_check *check, uint32_t region,
-                                       uint32_t site) {
-    const struct trace_row *row = trace_check_row(check, 0, site);
-    if (region == 0 || row == NULL || !check->regions[region]->open)
-        return (struct derived){0};
-    int64_t blocks = (int64_t)(row->allocated.blocks - row->freed.blocks);
-    int64_t bytes = (int64_t)(row->allocated.bytes - row->freed.bytes);
-    return (struct derived){.start_blocks = blocks,
-                            .start_bytes = bytes,
-                            .live_blocks = blocks,
-                            .live_bytes = bytes,
-                            .peak_bytes = bytes};
+static bool is_of_thread(const struct trace_check *check, uint32_t region) {
+    return (check->regions[region]->flags & TRACE_REGION_THREAD) != 0;
 }
 
-static struct derived derive(const struct trace_check *check, uint32_t region, uint32_t site,
-                             const struct trace_row *row, uint64_t peak_epoch) {
-    if (row == NULL || row->epoch == 0)
-        return derive_untouched(check, region, site);
-    struct derived result = {
-        .touched = true,
-        .start_blocks = (int64_t)row->start.blocks,
-        .start_bytes = (int64_t)row->start.bytes,
-        .live_blocks = (int64_t)(row->start.blocks + row->allocated.blocks - row->freed.blocks),
-        .live_bytes = (int64_t)(row->start.bytes + row->allocated.bytes - row->freed.bytes),
+/* Nothing is recorded any more but late frees: what lagged was brought up to date. */
+static bool has_ended(const struct trace_check *check) {
+    return check->header->state == TRACE_EXITED || check->header->state == TRACE_EXECED;
+}
+
+/* Were there threads with rows of their own? */
+static bool has_lanes(const struct trace_check *check) {
+    for (uint32_t lane = 1; lane < TRACE_LANES_MAX; lane++)
+        if (check->lanes[lane] != NULL)
+            return true;
+    return false;
+}
+
+static void add_row(struct trace_check_site *sum, const struct trace_row *row,
+                    uint64_t peak_epoch) {
+    int64_t blocks = (int64_t)(row->start.blocks + row->allocated.blocks - row->freed.blocks);
+    int64_t bytes = (int64_t)(row->start.bytes + row->allocated.bytes - row->freed.bytes);
+    bool unmoved = row->epoch < peak_epoch;
+    sum->touched = true;
+    sum->start_blocks += (int64_t)row->start.blocks;
+    sum->start_bytes += (int64_t)row->start.bytes;
+    sum->live_blocks += blocks;
+    sum->live_bytes += bytes;
+    sum->peak_blocks += unmoved ? blocks : (int64_t)row->peak.blocks;
+    sum->peak_bytes += unmoved ? bytes : (int64_t)row->peak.bytes;
+    sum->allocations += row->allocated.blocks;
+    sum->allocated_bytes += row->allocated.bytes;
+    sum->frees += row->freed.blocks;
+    sum->freed_bytes += row->freed.bytes;
+    sum->temporary += row->temporary;
+}
+
+struct trace_check_site trace_check_site(const struct trace_check *check, uint32_t region,
+                                         uint32_t site) {
+    const struct trace_region *record = check->regions[region];
+    uint64_t peak_epoch = record->space[check->sites[site]->space].peak.epoch;
+    struct trace_check_site sum = {0};
+    for (uint32_t lane = 0; lane < (region == 0 ? TRACE_LANES_MAX : 1); lane++) {
+        if ((check->lanes_with_rows >> lane & 1) == 0)
+            continue;
+        const struct trace_row *row = trace_check_lane_row(check, region, lane, site);
+        if (row != NULL && row->epoch != 0)
+            add_row(&sum, row, peak_epoch);
+    }
+    if (sum.touched || region == 0 || !record->open || is_of_thread(check, region))
+        return sum;
+    struct trace_check_site process = trace_check_site(check, 0, site);
+    return (struct trace_check_site){
+        .start_blocks = process.live_blocks,
+        .start_bytes = process.live_bytes,
+        .live_blocks = process.live_blocks,
+        .live_bytes = process.live_bytes,
+        .peak_blocks = process.live_blocks,
+        .peak_bytes = process.live_bytes,
     };
-    result.peak_bytes = row->epoch < peak_epoch ? result.live_bytes : (int64_t)row->peak.bytes;
-    return result;
+}
+
+static void check_row(struct trace_check *check, uint32_t region, uint32_t lane, uint32_t site,
+                      uint64_t peak_epoch) {
+    const struct trace_row *row = trace_check_lane_row(check, region, lane, site);
+    if (row == NULL)
+        return;
+    if (row->epoch > peak_epoch)
+        fault(check, "region %u site %u lane %u: a snapshot of a later peak", region, site,
+              lane);
+    if (row->epoch == 0 && has_ended(check) && !row_is_zero(row))
+        fault(check, "region %u site %u lane %u: untouched and not zero", region, site, lane);
+    if (is_of_thread(check, region) && (row->start.blocks != 0 || row->start.bytes != 0))
+        fault(check, "region %u site %u: a thread's region that begins with something", region,
+              site);
 }
 
 struct trace_check_sums trace_check_sum(struct trace_check *check, uint32_t region,
@@ -283,55 +397,55 @@ struct trace_check_sums trace_check_sum(struct trace_check *check, uint32_t regi
     struct trace_check_sums sums = {0};
     uint64_t peak_epoch = check->regions[region]->space[space].peak.epoch;
 
-    for (uint32_t site = 0; site < check->header->site_count; site++) {
-        if (check->sites[site]->space != space)
+    for (uint32_t id = 0; id < check->header->site_count; id++) {
+        if (check->sites[id]->space != space)
             continue;
-        const struct trace_row *row = trace_check_row(check, region, site);
-        struct derived derived = derive(check, region, site, row, peak_epoch);
-        if (derived.live_blocks < 0 || derived.live_bytes < 0 || derived.peak_bytes < 0)
-            fault(check, "region %u site %u: less than nothing is live", region, site);
-        if (row != NULL && row->epoch > peak_epoch)
-            fault(check, "region %u site %u: a snapshot of a later peak", region, site);
-        if (row != NULL && row->epoch == 0 && check->header->state == TRACE_EXITED &&
-            !row_is_zero(row))
-            fault(check, "region %u site %u: untouched and not zero", region, site);
-        sums.start_blocks += derived.start_blocks;
-        sums.start_bytes += derived.start_bytes;
-        sums.live_blocks += derived.live_blocks;
-        sums.live_bytes += derived.live_bytes;
-        sums.peak_bytes += derived.peak_bytes;
-        if (!derived.touched)
-            continue;
-        sums.sites++;
-        sums.allocations += row->allocated.blocks;
-        sums.allocated_bytes += row->allocated.bytes;
-        sums.frees += row->freed.blocks;
-        sums.freed_bytes += row->freed.bytes;
-        sums.temporary += row->temporary;
+        for (uint32_t lane = 0; lane < TRACE_LANES_MAX; lane++)
+            if ((check->lanes_with_rows >> lane & 1) != 0)
+                check_row(check, region, lane, id, peak_epoch);
+        struct trace_check_site site = trace_check_site(check, region, id);
+        if (!is_of_thread(check, region) && (site.live_blocks < 0 || site.live_bytes < 0 ||
+                                             site.peak_blocks < 0 || site.peak_bytes < 0))
+            fault(check, "region %u site %u: less than nothing is live", region, id);
+        sums.start_blocks += site.start_blocks;
+        sums.start_bytes += site.start_bytes;
+        sums.live_blocks += site.live_blocks;
+        sums.live_bytes += site.live_bytes;
+        sums.peak_bytes += site.peak_bytes;
+        sums.sites += site.touched;
+        sums.allocations += site.allocations;
+        sums.allocated_bytes += site.allocated_bytes;
+        sums.frees += site.frees;
+        sums.freed_bytes += site.freed_bytes;
+        sums.temporary += site.temporary;
     }
     return sums;
 }
 
-/* Rows may be ahead of the totals by the one event that was being written. */
+/*
+ * Rows may be ahead of the totals by the events that were being written. The process region's
+ * own live is brought up to date when lanes are given up: not while they are in use.
+ */
 static int check_lag(struct trace_check *check, uint32_t region, enum trace_space space,
                      int64_t blocks, int64_t bytes) {
-    if (blocks == 0 && bytes == 0)
+    if ((blocks == 0 && bytes == 0) || (region == 0 && has_lanes(check) && !has_ended(check)))
         return 0;
-    if (!check->header->updating)
+    if (check->updating == 0)
         return fault(
             check,
             "region %u space %d: live of its sites and of its totals differ by %" PRIi64
             " blocks, %" PRIi64 " bytes",
             region, (int)space, blocks, bytes);
-    bool first = check->lag_space < 0;
-    if (first) {
+    if (check->lag_space < 0) {
         check->lag_space = (int)space;
         check->lag_blocks = blocks;
         check->lag_bytes = bytes;
     }
-    if (check->lag_space != (int)space || check->lag_blocks != blocks ||
-        check->lag_bytes != bytes || blocks < -1 || blocks > 1)
-        return fault(check, "region %u space %d lags by more than one event", region,
+    int64_t limit = check->updating;
+    bool same = check->lag_space == (int)space && check->lag_blocks == blocks &&
+                check->lag_bytes == bytes;
+    if ((!same && check->updating == 1) || blocks < -limit || blocks > limit)
+        return fault(check, "region %u space %d lags by more events than there were", region,
                      (int)space);
     return 0;
 }
@@ -348,18 +462,34 @@ static int check_ended(struct trace_check *check, uint32_t region, enum trace_sp
     return 0;
 }
 
+/* Live bytes of a region: its sites' as long as it has them, for they are never behind. */
+static int64_t live_bytes(struct trace_check *check, uint32_t region, enum trace_space space) {
+    const struct trace_region *record = check->regions[region];
+    if (record->flags & TRACE_REGION_NO_ROWS)
+        return (int64_t)record->space[space].live.bytes;
+    return trace_check_sum(check, region, space).live_bytes;
+}
+
+/* What a region allocated itself cannot be more than what is live, unless others free for it. */
+static bool owned_holds(const struct trace_totals *totals, bool of_thread) {
+    return totals->owned_peak_bytes >= totals->owned_live_bytes &&
+           totals->owned_live_bytes >= 0 &&
+           (of_thread || totals->owned_peak_bytes <= (int64_t)totals->peak.bytes);
+}
+
 /* What must hold between the totals themselves, rows or not. */
 static int check_totals(struct trace_check *check, uint32_t region, enum trace_space space) {
     const struct trace_region *record = check->regions[region];
     const struct trace_totals *totals = &record->space[space];
-    bool owned_holds = totals->owned_peak_bytes >= totals->owned_live_bytes &&
-                       totals->owned_live_bytes >= 0 &&
-                       totals->owned_peak_bytes <= (int64_t)totals->peak.bytes;
-    if (totals->peak.epoch == 0 || totals->peak.bytes < totals->start.bytes ||
-        (!owned_holds && !check->header->updating))
+    bool of_thread = is_of_thread(check, region);
+    if (totals->peak.epoch == 0 || (int64_t)totals->peak.bytes < (int64_t)totals->start.bytes ||
+        (!owned_holds(totals, of_thread) && check->updating == 0))
         return fault(check, "region %u space %d: totals contradict each other", region,
                      (int)space);
-    if (!check->header->updating && totals->live.bytes > totals->peak.bytes)
+    if (of_thread && (totals->start.blocks != 0 || totals->start.bytes != 0))
+        return fault(check, "region %u space %d: a thread's region that begins with something",
+                     region, (int)space);
+    if (check->updating == 0 && live_bytes(check, region, space) > (int64_t)totals->peak.bytes)
         return fault(check, "region %u space %d: live above the peak", region, (int)space);
     if (!record->open &&
         (totals->live.blocks !=
@@ -384,11 +514,11 @@ static int check_space(struct trace_check *check, uint32_t region, enum trace_sp
     if (sums.peak_bytes != (int64_t)totals->peak.bytes)
         return fault(check,
                      "region %u space %d: the peaks of its sites sum up to %" PRIi64
-                     ", its peak is %" PRIu64,
-                     region, (int)space, sums.peak_bytes, totals->peak.bytes);
-    if (sums.peak_bytes - sums.start_bytes !=
-        (int64_t)totals->peak.bytes - (int64_t)totals->start.bytes)
-        return fault(check, "region %u space %d: peak added is not the sum over its sites",
+                     ", its peak is %" PRIi64,
+                     region, (int)space, sums.peak_bytes, (int64_t)totals->peak.bytes);
+    if (sums.start_bytes != (int64_t)totals->start.bytes ||
+        sums.start_blocks != (int64_t)totals->start.blocks)
+        return fault(check, "region %u space %d: its start is not the sum over its sites",
                      region, (int)space);
     if (check_lag(check, region, space, sums.live_blocks - (int64_t)totals->live.blocks,
                   sums.live_bytes - (int64_t)totals->live.bytes) < 0)
@@ -401,13 +531,32 @@ static int check_combined(struct trace_check *check, uint32_t region) {
     const struct trace_totals *heap = &record->space[TRACE_HEAP];
     const struct trace_totals *anon = &record->space[TRACE_MAP_ANON];
     int64_t start = (int64_t)(heap->start.bytes + anon->start.bytes);
-    int64_t live = (int64_t)(heap->live.bytes + anon->live.bytes);
+    int64_t live =
+        live_bytes(check, region, TRACE_HEAP) + live_bytes(check, region, TRACE_MAP_ANON);
+    bool exact = check->updating == 0;
     if (record->combined_start_bytes != start || record->combined_peak_bytes < start ||
-        (!check->header->updating &&
+        (exact &&
          record->combined_peak_bytes > (int64_t)(heap->peak.bytes + anon->peak.bytes)) ||
-        (!check->header->updating && record->combined_peak_bytes < live) ||
+        (exact && record->combined_peak_bytes < live) ||
         (!record->open && record->combined_end_bytes != live))
         return fault(check, "region %u: the sums of heap and mappings do not hold", region);
+    return 0;
+}
+
+/* An allocator never gives less than was asked for. */
+static int check_usable(struct trace_check *check, uint32_t region) {
+    const struct trace_region *record = check->regions[region];
+    bool known = (check->header->flags & TRACE_USABLE) != 0;
+    if (!known && (record->usable_start_bytes != 0 || record->usable_live_bytes != 0 ||
+                   record->usable_at_peak_bytes != 0))
+        return fault(check, "region %u: usable bytes that nobody asked for", region);
+    if (!known || check->updating > 0 || is_of_thread(check, region))
+        return 0;
+    const struct trace_totals *heap = &record->space[TRACE_HEAP];
+    if (record->usable_start_bytes < (int64_t)heap->start.bytes ||
+        record->usable_live_bytes < live_bytes(check, region, TRACE_HEAP) ||
+        record->usable_at_peak_bytes < (int64_t)heap->peak.bytes)
+        return fault(check, "region %u: less is usable than was asked for", region);
     return 0;
 }
 
@@ -418,7 +567,7 @@ static int check_regions(struct trace_check *check) {
         for (int space = 0; space < TRACE_SPACES; space++)
             if (check_space(check, id, (enum trace_space)space) < 0)
                 return -1;
-        if (check_combined(check, id) < 0)
+        if (check_combined(check, id) < 0 || check_usable(check, id) < 0)
             return -1;
     }
     for (size_t i = 0; i < check->row_chunk_count; i++)
@@ -427,14 +576,90 @@ static int check_regions(struct trace_check *check) {
     return 0;
 }
 
+/* Timelines and sizes */
+
+static const void *find_extra(const struct trace_extras *extras, uint32_t region) {
+    for (size_t i = 0; i < extras->count; i++)
+        if (extras->items[i].owner == region)
+            return extras->items[i].payload;
+    return NULL;
+}
+
+const struct trace_timeline *trace_check_timeline(const struct trace_check *check,
+                                                  uint32_t region) {
+    return find_extra(&check->timelines, region);
+}
+
+int trace_check_sizes(struct trace_check *check, uint32_t region,
+                      int64_t ret_counts[TRACE_SIZE_BUCKETS]) {
+    const struct trace_sizes *sizes = find_extra(&check->sizes, region);
+    if (sizes == NULL)
+        return -1;
+    bool from_lanes = check->regions[region]->open && !is_of_thread(check, region);
+    for (uint32_t bucket = 0; bucket < TRACE_SIZE_BUCKETS; bucket++) {
+        uint64_t count = sizes->counted[bucket];
+        if (from_lanes)
+            count = 0 - sizes->start[bucket];
+        for (uint32_t lane = 0; from_lanes && lane < TRACE_LANES_MAX; lane++)
+            if (check->lanes[lane] != NULL)
+                count += check->lanes[lane]->size_counts[bucket];
+        if ((int64_t)count < 0)
+            return fault(check, "region %u: %" PRIi64 " allocations of size class %u", region,
+                         (int64_t)count, bucket);
+        ret_counts[bucket] = (int64_t)count;
+    }
+    return 0;
+}
+
+static int check_timeline(struct trace_check *check, uint32_t region,
+                          const struct trace_timeline *timeline) {
+    const struct trace_region *record = check->regions[region];
+    bool exact = check->updating == 0 && (region != 0 || !has_lanes(check));
+    if (timeline->count > TRACE_TIMELINE_POINTS ||
+        (timeline->count > 0 && timeline->interval == 0))
+        return fault(check, "region %u: a timeline of %u points, one for %" PRIu64 " events",
+                     region, timeline->count, timeline->interval);
+    for (uint32_t i = 0; i < timeline->count; i++) {
+        const struct trace_point *point = &timeline->points[i];
+        if (i > 0 && has_ended(check) && point->elapsed_ns < point[-1].elapsed_ns)
+            return fault(check, "region %u: point %u of its timeline goes back in time", region,
+                         i);
+        if (exact && (point->live_bytes > (int64_t)record->space[TRACE_HEAP].peak.bytes ||
+                      (point->live_bytes < 0 && !is_of_thread(check, region))))
+            return fault(check, "region %u: point %u of its timeline has %" PRIi64 " bytes",
+                         region, i, point->live_bytes);
+    }
+    return 0;
+}
+
+/* Chunks may be made ready for a region that the process did not live to begin. */
+static int check_extras(struct trace_check *check) {
+    int64_t counts[TRACE_SIZE_BUCKETS];
+    for (size_t i = 0; i < check->sizes.count; i++)
+        if (check->sizes.items[i].owner < check->header->region_count)
+            (void)trace_check_sizes(check, check->sizes.items[i].owner, counts);
+    if (check->fault[0] != '\0')
+        return -1;
+    for (size_t i = 0; i < check->timelines.count; i++)
+        if (check->timelines.items[i].owner < check->header->region_count &&
+            check_timeline(check, check->timelines.items[i].owner,
+                           check->timelines.items[i].payload) < 0)
+            return -1;
+    return 0;
+}
+
 int trace_check(struct trace_check *check, const void *bytes, size_t size) {
     *check =
         (struct trace_check){.bytes = bytes, .size = size, .header = bytes, .lag_space = -1};
-    if (check_header(check) < 0 || walk_chunks(check) < 0 || check_tables(check) < 0)
+    if (check_header(check) < 0)
+        return -1;
+    check->updating = (uint32_t)check->header->updating;
+    if (walk_chunks(check) < 0 || check_tables(check) < 0)
         return -1;
     if (check->cut)
         return 0;
-    if (check_nodes(check) < 0 || check_sites(check) < 0 || check_regions(check) < 0)
+    if (check_nodes(check) < 0 || check_sites(check) < 0 || check_regions(check) < 0 ||
+        check_extras(check) < 0)
         return -1;
     return 0;
 }
@@ -444,6 +669,8 @@ void trace_check_finish(struct trace_check *check) {
     free(check->sites);
     free(check->regions);
     free(check->rows);
+    free(check->timelines.items);
+    free(check->sizes.items);
 }
 
 size_t trace_check_frames(const struct trace_check *check, uint32_t site, uint64_t *ret_frames,
