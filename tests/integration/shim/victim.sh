@@ -9,6 +9,7 @@
 # say what the victim did. Variables set before `victim` hold for the next one only: see reset.
 
 export MALLOC_PERTURB_=0
+
 # Run a command line as the victim $name: in its own folder, what it prints in $work/NAME.*
 # Subshell: limits and variables stay inside.
 run_plain() (

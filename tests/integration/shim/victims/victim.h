@@ -38,24 +38,28 @@ static inline size_t opaque_size(size_t size) {
  * Ways down to one allocation: every combination of bits is a stack of its own. The two functions
  * differ, or compilers would make one of both calls.
  */
-static void descend(unsigned bits, int levels, size_t bytes) __attribute__((unused));
+static void *descend_to(unsigned bits, int levels, size_t bytes) __attribute__((unused));
 
-__attribute__((noinline)) static void descend_left(unsigned bits, int levels, size_t bytes) {
-    descend(bits, levels, bytes);
+__attribute__((noinline)) static void *descend_left(unsigned bits, int levels, size_t bytes) {
+    void *block = descend_to(bits, levels, bytes);
     STAY_ON_STACK();
+    return block;
 }
 
-__attribute__((noinline)) static void descend_right(unsigned bits, int levels, size_t bytes) {
-    descend(bits, levels, bytes);
+__attribute__((noinline)) static void *descend_right(unsigned bits, int levels, size_t bytes) {
+    void *block = descend_to(bits, levels, bytes);
     __asm__ volatile("nop" ::: "memory");
+    return block;
 }
 
-static void descend(unsigned bits, int levels, size_t bytes) {
-    if (levels == 0)
-        free(opaque(malloc(bytes)));
-    else if (bits & 1)
-        descend_left(bits >> 1, levels - 1, bytes);
-    else
-        descend_right(bits >> 1, levels - 1, bytes);
+static void *descend_to(unsigned bits, int levels, size_t bytes) {
+    void *block = levels == 0 ? malloc(bytes)
+                  : bits & 1  ? descend_left(bits >> 1, levels - 1, bytes)
+                              : descend_right(bits >> 1, levels - 1, bytes);
     STAY_ON_STACK();
+    return block;
+}
+
+static inline void descend(unsigned bits, int levels, size_t bytes) {
+    free(opaque(descend_to(bits, levels, bytes)));
 }
