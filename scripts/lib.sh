@@ -24,6 +24,7 @@ die() {
 #   command  one of these commands, joined by |, is in PATH
 #   module   pkg-config knows the module
 #   links    this compiler command links a program
+#   python   python3, the first in PATH or the system's, can import it
 requirements() {
     cat <<'EOT'
 build command gcc                       gcc
@@ -49,6 +50,7 @@ bench command xmllint                   libxml2-utils
 bench command memusage                  libc-devtools
 bench command heaptrack                 heaptrack
 bench command valgrind                  valgrind
+bench python  astropy                   python3-astropy
 EOT
 }
 
@@ -83,6 +85,13 @@ EOT
     return "$links_status"
 }
 
+can_import() {
+    for import_python in python3 /usr/bin/python3; do
+        "$import_python" -c "import $1" >/dev/null 2>&1 && return 0
+    done
+    return 1
+}
+
 any_command() {
     for any_name in $(printf '%s' "$1" | tr '|' ' '); do
         command -v "$any_name" >/dev/null 2>&1 && return 0
@@ -95,6 +104,7 @@ is_met() {
     command) any_command "$2" ;;
     module) pkg-config --exists "$2" 2>/dev/null ;;
     links) links "$2" ;;
+    python) can_import "$2" ;;
     *) die "lib.sh: unknown kind of need: $1" ;;
     esac
 }

@@ -5,26 +5,40 @@
  * Every step goes down a chain of functions that are not inlined, allocates a block there and
  * frees the block that was allocated `live` steps ago. Three of the functions call on from one
  * of two places, by the step's number, so that there are eight call sites rather than one that
- * a profiler could guess. Sizes run from 16 to 143 bytes. Every thread has its own blocks; the
- * counts are the same in every run, and no block is left at the end.
+ * a profiler could guess. Sizes run from 16 to 143 bytes. Every thread has its own blocks, or
+ * half of the threads allocate what the others free; the counts are the same in every run that
+ * is not ended by the clock, and no block is left at the end.
  */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define MAX_FRAMES  16
-#define MAX_THREADS 64
+#define MAX_FRAMES        16
+#define MAX_THREADS       64
+#define STEPS_BY_THE_TIME 4096 /* between two looks at the clock */
+
+/* How far the thread that allocates and the one that frees have come, in steps. */
+struct belt {
+    _Alignas(64) _Atomic uint64_t given;
+    _Alignas(64) _Atomic uint64_t taken;
+};
 
 struct churn {
-    void **ring;     /* the live blocks, oldest at step % live */
-    uint64_t live;   /* how many there are */
-    uint64_t count;  /* steps to go, all threads do as many */
-    uint64_t frames; /* depth of the call chain, 1..MAX_FRAMES */
-    uint64_t failed; /* allocations that were refused */
+    void **ring;       /* the live blocks, oldest at step % live */
+    struct belt *belt; /* NULL: each thread frees its own blocks */
+    uint64_t live;     /* places in the ring */
+    uint64_t count;    /* steps to go, all threads do as many */
+    uint64_t seconds;  /* 0, or go on for so long instead */
+    uint64_t frames;   /* depth of the call chain, 1..MAX_FRAMES */
+    uint64_t failed;   /* allocations that were refused */
 };
 
 /*
@@ -32,9 +46,19 @@ struct churn {
  */
 #define STAY_ON_STACK() __asm__ volatile("" ::: "memory")
 
+/* The place of this step is empty when what was put there `live` steps ago has been taken. */
+static void wait_for_place(const struct churn *churn, uint64_t step) {
+    while (step - atomic_load_explicit(&churn->belt->taken, memory_order_acquire) >=
+           churn->live)
+        sched_yield();
+}
+
 __attribute__((noinline)) static void frame_1(struct churn *churn, uint64_t step) {
     void **slot = &churn->ring[step % churn->live];
-    free(*slot);
+    if (churn->belt == NULL)
+        free(*slot);
+    else
+        wait_for_place(churn, step);
     size_t size_bytes = 16 + step % 128;
     void *block = malloc(size_bytes);
     if (block)
@@ -42,6 +66,8 @@ __attribute__((noinline)) static void frame_1(struct churn *churn, uint64_t step
     else
         churn->failed++;
     *slot = block;
+    if (churn->belt != NULL)
+        atomic_store_explicit(&churn->belt->given, step + 1, memory_order_release);
     STAY_ON_STACK();
 }
 
@@ -85,13 +111,37 @@ static void (*const chain[MAX_FRAMES])(struct churn *, uint64_t) = {
     frame_9, frame_10, frame_11, frame_12, frame_13, frame_14, frame_15, frame_16,
 };
 
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static void *run(void *argument) {
     struct churn *churn = argument;
     void (*top)(struct churn *, uint64_t) = chain[churn->frames - 1];
-    for (uint64_t step = 0; step < churn->count; step++)
+    uint64_t end_ns = churn->seconds > 0 ? now_ns() + churn->seconds * 1000000000 : 0;
+    for (uint64_t step = 0; step < churn->count; step++) {
         top(churn, step);
+        if (end_ns > 0 && step % STEPS_BY_THE_TIME == 0 && now_ns() >= end_ns)
+            break;
+    }
+    if (churn->belt != NULL)
+        return NULL;
     for (uint64_t i = 0; i < churn->live; i++)
         free(churn->ring[i]);
+    return NULL;
+}
+
+/* The other end of a belt: free what run() allocates in another thread. */
+static void *run_taker(void *argument) {
+    const struct churn *churn = argument;
+    for (uint64_t step = 0; step < churn->count; step++) {
+        while (atomic_load_explicit(&churn->belt->given, memory_order_acquire) <= step)
+            sched_yield();
+        free(churn->ring[step % churn->live]);
+        atomic_store_explicit(&churn->belt->taken, step + 1, memory_order_release);
+    }
     return NULL;
 }
 
@@ -106,28 +156,34 @@ static int run_here(const struct churn *model) {
     return churn.failed > 0 ? -ENOMEM : 0;
 }
 
-/* Run @threads copies of @model at once; returns 0 or a negative errno. */
-static int run_threads(const struct churn *model, uint64_t threads) {
+/*
+ * Run @threads copies of @model at once, or half as many with two threads each when @hand_over
+ * is set. Returns 0 or a negative errno; a thread that cannot be had ends the program's work
+ * before it began, since one end of a belt would wait for the other.
+ */
+static int run_threads(const struct churn *model, uint64_t threads, bool hand_over) {
+    static struct belt belts[MAX_THREADS];
     struct churn churns[MAX_THREADS];
     pthread_t handles[MAX_THREADS];
-    uint64_t started = 0;
+    uint64_t count = hand_over ? threads / 2 : threads;
     int result = 0;
 
-    for (; started < threads && result == 0; started++) {
-        churns[started] = *model;
-        churns[started].ring = calloc(model->live, sizeof(*model->ring));
-        if (!churns[started].ring) {
-            result = -ENOMEM;
-            break;
-        }
-        result = -pthread_create(&handles[started], NULL, run, &churns[started]);
-        if (result < 0) {
-            free(churns[started].ring);
-            break;
-        }
+    for (uint64_t i = 0; i < count; i++) {
+        churns[i] = *model;
+        churns[i].belt = hand_over ? &belts[i] : NULL;
+        churns[i].ring = calloc(model->live, sizeof(*model->ring));
+        if (!churns[i].ring)
+            return -ENOMEM;
     }
-    for (uint64_t i = 0; i < started; i++) {
+    for (uint64_t i = 0; i < threads; i++) {
+        int error =
+            pthread_create(&handles[i], NULL, i < count ? run : run_taker, &churns[i % count]);
+        if (error != 0)
+            return -error;
+    }
+    for (uint64_t i = 0; i < threads; i++)
         pthread_join(handles[i], NULL);
+    for (uint64_t i = 0; i < count; i++) {
         if (churns[i].failed > 0)
             result = -ENOMEM;
         free(churns[i].ring);
@@ -147,45 +203,70 @@ static int parse_number(const char *text, uint64_t largest, uint64_t *ret_number
 }
 
 static const char usage[] =
-    "Usage: churn [--count N] [--frames N] [--threads N] [--live N]\n"
+    "Usage: churn [--count N] [--frames N] [--threads N] [--live N] [--seconds N]\n"
+    "             [--hand-over]\n"
     "\n"
     "Allocate and free N blocks (default 5000000) in each thread (1), at the end of a chain\n"
-    "of that many function calls (10), with that many blocks live at a time (1).\n";
+    "of that many function calls (10), with that many blocks live at a time (1).\n"
+    "\n"
+    "  --seconds N   go on for N seconds, however many blocks that are\n"
+    "  --hand-over   half of the threads allocate, each of the others frees what one of them\n"
+    "                allocated; up to --live blocks are between the two\n";
 
-/* Read the options into @ret_model and @ret_threads; -EINVAL after a message. */
-static int parse_options(int argc, char **argv, struct churn *ret_model,
-                         uint64_t *ret_threads) {
-    static const struct option options[] = {
+struct options {
+    struct churn model;
+    uint64_t threads;
+    bool hand_over;
+};
+
+static int refuse(const char *message) {
+    fprintf(stderr, "churn: %s, see --help\n", message);
+    return -EINVAL;
+}
+
+/* Read the options into @ret_options, which has the defaults; -EINVAL after a message. */
+static int parse_options(int argc, char **argv, struct options *ret_options) {
+    static const struct option names[] = {
         {"count", required_argument, NULL, 0},
         {"frames", required_argument, NULL, 1},
         {"threads", required_argument, NULL, 2},
         {"live", required_argument, NULL, 3},
+        {"seconds", required_argument, NULL, 4},
+        {"hand-over", no_argument, NULL, 'h'},
         {0},
     };
+    struct churn *model = &ret_options->model;
     const struct {
         uint64_t largest;
         uint64_t *number;
     } numbers[] = {
-        {UINT64_C(1) << 40, &ret_model->count},
-        {MAX_FRAMES, &ret_model->frames},
-        {MAX_THREADS, ret_threads},
-        {UINT64_C(1) << 30, &ret_model->live},
+        {UINT64_C(1) << 40, &model->count},
+        {MAX_FRAMES, &model->frames},
+        {MAX_THREADS, &ret_options->threads},
+        {UINT64_C(1) << 30, &model->live},
+        {86400, &model->seconds},
     };
 
     int option;
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         if (option == '?')
             return -EINVAL;
-        if (parse_number(optarg, numbers[option].largest, numbers[option].number) < 0) {
+        if (option == 'h') {
+            ret_options->hand_over = true;
+        } else if (parse_number(optarg, numbers[option].largest, numbers[option].number) < 0) {
             fprintf(stderr, "churn: --%s takes a number from 1 to %" PRIu64 ", not '%s'\n",
-                    options[option].name, numbers[option].largest, optarg);
+                    names[option].name, numbers[option].largest, optarg);
             return -EINVAL;
         }
     }
-    if (optind < argc) {
-        fprintf(stderr, "churn: unexpected argument '%s', see --help\n", argv[optind]);
-        return -EINVAL;
-    }
+    if (optind < argc)
+        return refuse("there are no arguments but options");
+    if (ret_options->hand_over && ret_options->threads % 2 != 0)
+        return refuse("--hand-over needs an even number of --threads");
+    if (ret_options->hand_over && model->seconds > 0)
+        return refuse("--hand-over goes by --count, not by --seconds");
+    if (model->seconds > 0)
+        model->count = UINT64_MAX;
     return 0;
 }
 
@@ -195,12 +276,16 @@ int main(int argc, char **argv) {
         return 0;
     }
 
-    struct churn model = {.count = 5000000, .frames = 10, .live = 1};
-    uint64_t threads = 1;
-    if (parse_options(argc, argv, &model, &threads) < 0)
+    struct options options = {
+        .model = {.count = 5000000, .frames = 10, .live = 1},
+        .threads = 1,
+    };
+    if (parse_options(argc, argv, &options) < 0)
         return 2;
 
-    int result = threads == 1 ? run_here(&model) : run_threads(&model, threads);
+    int result = options.threads == 1
+                     ? run_here(&options.model)
+                     : run_threads(&options.model, options.threads, options.hand_over);
     if (result < 0) {
         fprintf(stderr, "churn: %s\n", strerror(-result));
         return 2;

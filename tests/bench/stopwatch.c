@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stopwatch.c: run a program and write how long it took.
+ * stopwatch.c: run a program and write how long it took, and how much of it was resident.
  *
  * Linked statically, so that it can stand between a profiler's launcher and the program:
  * LD_PRELOAD passes through it without taking effect on it. Started inside `heaptrack`, it
  * gives the program's own time, while one around `heaptrack` gives the time until its data is
  * whole.
+ *
+ * The resident peak is the kernel's ru_maxrss of the one child, the largest that the process
+ * ever was. A child inherits it from whoever started it, through exec(): this program is
+ * smaller than any that is linked dynamically, so that what is inherited never shows.
  */
 #include <errno.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,11 +27,11 @@ static int64_t now_ns(void) {
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-static int write_seconds(const char *path, int64_t elapsed_ns) {
+static int write_figures(const char *path, int64_t elapsed_ns, long resident_kib) {
     FILE *file = fopen(path, "w");
     if (!file)
         return -errno;
-    fprintf(file, "%.6f\n", (double)elapsed_ns / 1e9);
+    fprintf(file, "%.6f %ld\n", (double)elapsed_ns / 1e9, resident_kib);
     return fclose(file) == 0 ? 0 : -errno;
 }
 
@@ -38,7 +43,8 @@ static int shell_status(int status) {
 int main(int argc, char **argv) {
     if (argc < 3 || argv[1][0] == '-') {
         fprintf(stderr, "Usage: stopwatch FILE PROGRAM [ARGUMENT...]\n"
-                        "Run the program and write the seconds it took to FILE.\n");
+                        "Run the program and write to FILE the seconds it took and the KiB\n"
+                        "that were resident at its peak.\n");
         return argc == 2 && strcmp(argv[1], "--help") == 0 ? 0 : 2;
     }
 
@@ -50,12 +56,13 @@ int main(int argc, char **argv) {
         return 127;
     }
     int status;
-    while (waitpid(pid, &status, 0) < 0)
+    struct rusage usage;
+    while (wait4(pid, &status, 0, &usage) < 0)
         if (errno != EINTR)
             return 2;
     int64_t elapsed_ns = now_ns() - began_ns;
 
-    int result = write_seconds(argv[1], elapsed_ns);
+    int result = write_figures(argv[1], elapsed_ns, usage.ru_maxrss);
     if (result < 0) {
         fprintf(stderr, "stopwatch: cannot write %s: %s\n", argv[1], strerror(-result));
         return 2;
