@@ -16,7 +16,7 @@ void book_unmapped(uintptr_t start, uintptr_t end, uint64_t serial) {
         recorder_completeness()->events_lost++;
 }
 
-static void book_mapping(struct mapping mapping) {
+void book_mapping(struct mapping mapping) {
     if (!ledger_allocate(&recorder.ledger, mapping.space, mapping.site, 1,
                          mapping.end - mapping.start))
         return;
@@ -51,6 +51,11 @@ static void book_remapped_pending(const struct pending_event *event) {
     book_mapped(event->address, event->bytes, space, stacktree_site_no_stack(space));
 }
 
+__attribute__((noinline, cold)) void book_later(struct pending_event event) {
+    if (!pending_push(&recorder.pending, event))
+        __atomic_fetch_add(&recorder_completeness()->events_lost, 1, __ATOMIC_RELAXED);
+}
+
 __attribute__((noinline, cold)) void book_pending(void) {
     struct pending_event event;
     pending_look(&recorder.pending);
@@ -70,6 +75,15 @@ __attribute__((noinline, cold)) void book_pending(void) {
             break;
         case PENDING_REMAPPED:
             book_remapped_pending(&event);
+            break;
+        case PENDING_PROTECTED:
+            book_protected(event.address, event.address + event.bytes, event.site);
+            break;
+        case PENDING_ATTACHED:
+            book_attached(event.address, event.bytes, event.site);
+            break;
+        case PENDING_DETACHED:
+            book_detached(event.address, UINT64_MAX);
             break;
         }
     }

@@ -15,6 +15,9 @@
 /* Book what signal handlers left in the queue. */
 void book_pending(void);
 
+/* Leave a note there: the thread was interrupted inside the recorder. Needs no lock. */
+void book_later(struct pending_event event);
+
 /*
  * Take the lock. Returns what booking_leave() has to be given. What signal handlers left comes
  * first: it happened before what is to be booked now.
@@ -81,6 +84,16 @@ static inline void book_freed(uintptr_t address, bool temporary) {
 
 /* Take what is no later than @serial in [start, end) out of the mappings and the ledger. */
 void book_unmapped(uintptr_t start, uintptr_t end, uint64_t serial);
+
+/* Book a mapping where nothing is known. */
+void book_mapping(struct mapping mapping);
+
+/* Reserved addresses in [start, end) became memory, by @site of TRACE_MAP_ANON. */
+void book_protected(uintptr_t start, uintptr_t end, uint32_t site);
+
+/* A shared memory segment came; what is left of it and no later than @serial goes. */
+void book_attached(uintptr_t address, uint64_t bytes, uint32_t site);
+void book_detached(uintptr_t address, uint64_t serial);
 
 /* Book a mapping; whatever was known there is gone. */
 void book_mapped(uintptr_t address, uint64_t bytes, enum trace_space space, uint32_t site);

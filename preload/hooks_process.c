@@ -40,6 +40,14 @@ EXPORT void _Exit(int status) {
     __builtin_trap();
 }
 
+/* What at_quick_exit() runs afterwards still counts. */
+EXPORT void quick_exit(int status) {
+    recorder_exiting();
+    if (!MISSING(quick_exit))
+        real.quick_exit(status);
+    __builtin_trap();
+}
+
 /* Load and exit */
 
 static __attribute__((constructor)) void library_loaded(void) {

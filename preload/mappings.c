@@ -6,6 +6,7 @@
 #include "mappings.h"
 
 #include "sysmem.h"
+#include "trace_layout.h"
 
 #include <errno.h>
 #include <string.h>
@@ -46,9 +47,13 @@ static void insert_at(struct mappings *mappings, size_t index, struct mapping ma
             (mappings->count - index) * sizeof(mapping));
     mappings->entries[index] = mapping;
     mappings->count++;
+    if (mapping.space == TRACE_MAP_RESERVED)
+        mappings->reserved_count++;
 }
 
 static void remove_at(struct mappings *mappings, size_t index) {
+    if (mappings->entries[index].space == TRACE_MAP_RESERVED)
+        mappings->reserved_count--;
     mappings->count--;
     memmove(&mappings->entries[index], &mappings->entries[index + 1],
             (mappings->count - index) * sizeof(struct mapping));
@@ -69,6 +74,23 @@ const struct mapping *mappings_find(const struct mappings *mappings, uintptr_t s
     if (index == mappings->count || mappings->entries[index].start >= end)
         return NULL;
     return &mappings->entries[index];
+}
+
+const struct mapping *mappings_find_space(const struct mappings *mappings, uintptr_t start,
+                                          uintptr_t end, uint32_t space) {
+    for (size_t index = find_after(mappings, start);
+         index < mappings->count && mappings->entries[index].start < end; index++)
+        if (mappings->entries[index].space == space)
+            return &mappings->entries[index];
+    return NULL;
+}
+
+const struct mapping *mappings_find_attached(const struct mappings *mappings,
+                                             uintptr_t address) {
+    for (size_t index = 0; index < mappings->count; index++)
+        if (mappings->entries[index].attached_at == address)
+            return &mappings->entries[index];
+    return NULL;
 }
 
 int mappings_cut(struct mappings *mappings, uintptr_t start, uintptr_t end, uint64_t serial,

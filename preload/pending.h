@@ -18,6 +18,9 @@ enum pending_kind {
     PENDING_MAPPED,
     PENDING_UNMAPPED,
     PENDING_REMAPPED,
+    PENDING_PROTECTED,
+    PENDING_ATTACHED,
+    PENDING_DETACHED,
 };
 
 struct pending_event {

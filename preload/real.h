@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -19,6 +20,9 @@
     HOOK(void *, realloc, (void *, size_t))                                                    \
     HOOK(void *, reallocarray, (void *, size_t, size_t))                                       \
     HOOK(void, free, (void *))                                                                 \
+    HOOK(void, cfree, (void *))                                                                \
+    HOOK(void, free_sized, (void *, size_t))                                                   \
+    HOOK(void, free_aligned_sized, (void *, size_t, size_t))                                   \
     HOOK(int, posix_memalign, (void **, size_t, size_t))                                       \
     HOOK(void *, aligned_alloc, (size_t, size_t))                                              \
     HOOK(void *, memalign, (size_t, size_t))                                                   \
@@ -28,9 +32,22 @@
     HOOK(void *, mmap64, (void *, size_t, int, int, int, off64_t))                             \
     HOOK(int, munmap, (void *, size_t))                                                        \
     HOOK(void *, mremap, (void *, size_t, size_t, int, ...))                                   \
+    HOOK(int, mprotect, (void *, size_t, int))                                                 \
+    HOOK(int, pkey_mprotect, (void *, size_t, int, int))                                       \
+    HOOK(int, brk, (void *))                                                                   \
+    HOOK(void *, sbrk, (intptr_t))                                                             \
+    HOOK(void *, shmat, (int, const void *, int))                                              \
+    HOOK(int, shmdt, (const void *))                                                           \
     HOOK(int, dlclose, (void *))                                                               \
     HOOK(void, _exit, (int))                                                                   \
-    HOOK(void, _Exit, (int))
+    HOOK(void, _Exit, (int))                                                                   \
+    HOOK(void, quick_exit, (int))                                                              \
+    HOOK(int, execve, (const char *, char *const[], char *const[]))                            \
+    HOOK(int, execv, (const char *, char *const[]))                                            \
+    HOOK(int, execvp, (const char *, char *const[]))                                           \
+    HOOK(int, execvpe, (const char *, char *const[], char *const[]))                           \
+    HOOK(int, fexecve, (int, char *const[], char *const[]))                                    \
+    HOOK(int, execveat, (int, const char *, char *const[], char *const[], int))
 
 struct real_functions {
 #define HOOK(type, name, parameters) type(*name) parameters;

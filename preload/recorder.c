@@ -218,6 +218,43 @@ void recorder_fork_child(void) {
     recorder_thread = (struct thread_state){0};
 }
 
+/* Exec */
+
+/* What to put back when exec comes back. */
+static struct {
+    uint32_t state;
+    uint64_t end_elapsed_ns;
+    bool wrote; /* what was in memory only is in the file */
+} before_exec;
+
+bool recorder_exec_begin(void) {
+    if (!recorder_active() || recorder.file.header->pid != (uint32_t)syscall(SYS_getpid))
+        return false;
+    int saved_errno = errno;
+    if (recorder.file.spilling && !recorder_busy()) {
+        bool taken = booking_enter();
+        before_exec.wrote = tracefile_finish(&recorder.file);
+        booking_leave(taken);
+    }
+    before_exec.state = recorder.file.header->state;
+    before_exec.end_elapsed_ns = recorder.file.header->end_elapsed_ns;
+    recorder.file.header->end_elapsed_ns = clock_ns(CLOCK_MONOTONIC) - recorder.start_ns;
+    __atomic_store_n(&recorder.file.header->state, TRACE_EXECED, __ATOMIC_RELEASE);
+    errno = saved_errno;
+    return true;
+}
+
+void recorder_exec_failed(void) {
+    __atomic_store_n(&recorder.file.header->state, before_exec.state, __ATOMIC_RELEASE);
+    recorder.file.header->end_elapsed_ns = before_exec.end_elapsed_ns;
+    if (!before_exec.wrote || recorder_busy())
+        return;
+    bool taken = booking_enter();
+    tracefile_unfinish(&recorder.file);
+    before_exec.wrote = false;
+    booking_leave(taken);
+}
+
 /* Exit */
 
 /* Once, and perhaps on the small stack of a signal handler. */

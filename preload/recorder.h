@@ -102,6 +102,20 @@ struct recorder_range {
 void recorder_remapped(struct recorder_range old, struct recorder_range new, bool keeps_old,
                        const struct recorder_unmapping *unmapping, const uintptr_t *frame);
 
+/* It failed with MREMAP_FIXED: the kernel may have unmapped what was in the way before. */
+void recorder_remap_failed(struct recorder_range old, struct recorder_range wanted,
+                           const struct recorder_unmapping *unmapping);
+
+/* mprotect() made [address, address + bytes) accessible. */
+void recorder_protected(uintptr_t address, uint64_t bytes, const uintptr_t *frame);
+
+/* The program moved the end of its data segment: exact to the byte, like the heap. */
+void recorder_break_moved(uintptr_t old, uintptr_t new, const uintptr_t *frame);
+
+/* shmat() attached a segment; shmdt() detached it, between whose halves as above. */
+void recorder_attached(uintptr_t address, uint64_t bytes, const uintptr_t *frame);
+void recorder_detached(uintptr_t address, const struct recorder_unmapping *unmapping);
+
 /* Regions, see votrace.h. */
 void recorder_region_begin(const char *name);
 void recorder_region_end(const char *name);
@@ -114,6 +128,14 @@ void recorder_module_unloaded(void);
 void recorder_fork_prepare(void);
 void recorder_fork_parent(void);
 void recorder_fork_child(void);
+
+/*
+ * exec is about to be called: write what is not in the file, and note it. Returns whether that
+ * was done, and recorder_exec_failed() must be called if exec comes back: not in a child of
+ * vfork(), whose trace would be its parent's.
+ */
+bool recorder_exec_begin(void);
+void recorder_exec_failed(void);
 
 /* exit() or _exit() was called: note it, write what is not in the file, say the summary. */
 void recorder_exiting(void);

@@ -355,3 +355,14 @@ bool tracefile_finish(struct tracefile *file) {
     errno = saved_errno;
     return whole;
 }
+
+void tracefile_unfinish(struct tracefile *file) {
+    if (!file->spilling || file->path[0] == '\0')
+        return;
+    int saved_errno = errno;
+    if (file->file_exists)
+        __atomic_store_n(&file->header->used_bytes, file->spills[0].offset, __ATOMIC_RELEASE);
+    else
+        syscall(SYS_unlinkat, AT_FDCWD, file->path, 0);
+    errno = saved_errno;
+}

@@ -77,3 +77,6 @@ void tracefile_text(struct tracefile *file, enum trace_text what, const char *te
  * everything. The mapping stays: late frees count, but not in what was written here.
  */
 bool tracefile_finish(struct tracefile *file);
+
+/* It was not the end: what tracefile_finish() wrote no longer counts. */
+void tracefile_unfinish(struct tracefile *file);
