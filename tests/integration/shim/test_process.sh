@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# test_process.sh LIBVOTRACE VTRCHECK VICTIM-FOLDER
+#
+# Victims of what is around the allocator: memory that is not malloc's, programs that become
+# others, children, signals that mark regions, and ways to be loaded.
+# shellcheck disable=SC2154,SC2034 # tap.sh and victim.sh assign and use them
+set -u
+# shellcheck source=/dev/null
+. "$(dirname "$0")/tap.sh"
+lib=$(absolute "$1")
+vtrcheck=$(absolute "$2")
+folder=$(absolute "$3")
+# shellcheck source=/dev/null
+. "$(dirname "$0")/victim.sh"
+
+# shellcheck disable=SC2086
+{
+    # ---- beside malloc and mmap ----
+    victim free_names v.heap.allocations=3 v.heap.frees=3 v.heap.allocated=600 v.heap.net=0 $ended
+    victim program_break v.anon.added=15000 v.anon.net=0 v.anon.allocated=15000 \
+        v.anon.allocations=2 v.anon.failed=1 v.heap.allocations=0 $ended
+    victim shared_segment v.anon.added=28672 v.anon.net=16384 v.anon.allocations=4 \
+        v.anon.frees=2 v.anon.failed=1 process.anon.live=4096 $ended
+    victim reserve v.reserved.added=4493312 v.reserved.net=397312 v.reserved.blocks=2 \
+        v.anon.added=12288 v.anon.net=12288 v.anon.blocks=2 v.combined_peak=12288 $ended
+    victim remap_fails v.anon.net=16384 v.anon.failed=1 $ended
+
+    # ---- the ends of a program ----
+    for way in execve execv execvp execvpe execl execlp execle fexecve execveat; do
+        traces=2
+        victim "exec_ways $way" state=3 updating=0 'v.heap.allocated>=1111' 'end_elapsed_ns>=1'
+    done
+}
+
+finish
