@@ -85,6 +85,11 @@ __attribute__((noinline, cold)) void book_pending(void) {
         case PENDING_DETACHED:
             book_detached(event.address, UINT64_MAX);
             break;
+        case PENDING_SIGNALLED:
+            book_signalled(&(struct ledger_moment){.elapsed_ns = event.elapsed_ns,
+                                                   .cpu_ns = event.cpu_ns,
+                                                   .thread = event.thread});
+            break;
         }
     }
 }

@@ -95,5 +95,8 @@ void book_protected(uintptr_t start, uintptr_t end, uint32_t site);
 void book_attached(uintptr_t address, uint64_t bytes, uint32_t site);
 void book_detached(uintptr_t address, uint64_t serial);
 
+/* VOTRACE_SIGNAL came: begin its region, or end it. In recorder.c, with the other markers. */
+void book_signalled(const struct ledger_moment *now);
+
 /* Book a mapping; whatever was known there is gone. */
 void book_mapped(uintptr_t address, uint64_t bytes, enum trace_space space, uint32_t site);

@@ -244,6 +244,8 @@ int ledger_begin(struct ledger *ledger, const char *name, const struct ledger_mo
             directory_free(ledger, rows);
         if (known != NULL)
             known->dropped_open++;
+        else
+            ledger->nameless_open++;
         completeness->regions_dropped++;
         return -ENOSPC;
     }
@@ -387,6 +389,10 @@ int ledger_end(struct ledger *ledger, const char *name, const struct ledger_mome
     struct ledger_name *known = find_name(ledger, name);
     if (known != NULL && known->dropped_open > 0) {
         known->dropped_open--;
+        return 0;
+    }
+    if (known == NULL && ledger->nameless_open > 0) {
+        ledger->nameless_open--;
         return 0;
     }
     uint32_t at = ledger->open_count;

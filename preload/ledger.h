@@ -49,6 +49,7 @@ struct ledger {
     uint32_t region_count;
     uint32_t begun; /* regions begun so far: the birth of a block allocated now */
     uint32_t name_count;
+    uint32_t nameless_open; /* begins beyond LEDGER_NAMES_MAX whose ends are still to come */
     struct ledger_name *names;
     struct trace_region *record_chunk; /* where the next record goes */
     struct trace_row *free_rows;       /* chunks given up, linked through their first bytes */

@@ -21,6 +21,7 @@ enum pending_kind {
     PENDING_PROTECTED,
     PENDING_ATTACHED,
     PENDING_DETACHED,
+    PENDING_SIGNALLED,
 };
 
 struct pending_event {
@@ -29,6 +30,9 @@ struct pending_event {
     uintptr_t address;
     uint64_t bytes;
     uint32_t site;
+    uint32_t thread;     /* PENDING_SIGNALLED: struct ledger_moment */
+    uint64_t elapsed_ns; /* likewise */
+    uint64_t cpu_ns;     /* likewise */
     bool temporary;
     bool keeps_old;        /* PENDING_REMAPPED: the old mapping stays */
     uintptr_t old_address; /* PENDING_REMAPPED */

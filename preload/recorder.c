@@ -16,9 +16,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -100,6 +102,50 @@ int recorder_region_query(const char *name, struct votrace_region_totals *ret_to
     return r;
 }
 
+void book_signalled(const struct ledger_moment *now) {
+    const char *name = recorder.settings.region;
+    recorder.signal_region_open = !recorder.signal_region_open;
+    if (recorder.signal_region_open)
+        ledger_begin(&recorder.ledger, name, now);
+    else
+        ledger_end(&recorder.ledger, name, now);
+    update_unwinds();
+}
+
+/* In a signal handler, which may have interrupted anything: also the recorder itself. */
+void recorder_signalled(void) {
+    if (!recorder_active())
+        return;
+    int saved_errno = errno;
+    struct ledger_moment now = this_moment();
+    if (recorder_busy()) {
+        book_later((struct pending_event){.kind = PENDING_SIGNALLED,
+                                          .elapsed_ns = now.elapsed_ns,
+                                          .cpu_ns = now.cpu_ns,
+                                          .thread = now.thread});
+    } else {
+        bool taken = booking_enter();
+        book_signalled(&now);
+        booking_leave(taken);
+    }
+    errno = saved_errno;
+}
+
+/*
+ * Without SA_RESTART calls would fail that never do; on the alternate stack where the thread has
+ * one, because its own may be small.
+ */
+static void signal_handler(int number) {
+    recorder_signalled();
+}
+
+static void catch_signal(int number) {
+    struct sigaction action = {.sa_handler = signal_handler,
+                               .sa_flags = SA_RESTART | SA_ONSTACK};
+    if (number != 0)
+        sigaction(number, &action, NULL);
+}
+
 /* Start */
 
 static const char *last_component(const char *path) {
@@ -120,10 +166,20 @@ static size_t read_proc(const char *path, char *buffer, size_t size) {
     return length;
 }
 
+/* Kernels before 3.17, and some sandboxes, give no random bytes: what differs must do. */
+static void make_uuid(uint8_t ret[TRACE_UUID_BYTES]) {
+    if (syscall(SYS_getrandom, ret, TRACE_UUID_BYTES, GRND_NONBLOCK) == TRACE_UUID_BYTES)
+        return;
+    uint64_t parts[2] = {clock_ns(CLOCK_REALTIME),
+                         (uint64_t)syscall(SYS_getpid) << 32 ^ (uintptr_t)&parts};
+    memcpy(ret, parts, TRACE_UUID_BYTES);
+}
+
 static void write_facts(struct tracefile *file, const char *exe) {
     char text[PATH_MAX];
     struct trace_header *header = file->header;
 
+    make_uuid(header->uuid);
     header->pid = (uint32_t)syscall(SYS_getpid);
     header->parent_pid = (uint32_t)syscall(SYS_getppid);
     header->start_realtime_ns = clock_ns(CLOCK_REALTIME);
@@ -178,6 +234,7 @@ static bool start(void) {
     recorder.file.header->state = TRACE_RUNNING;
     __atomic_store_n(&recorder_gate, gate, __ATOMIC_RELEASE);
     __atomic_store_n(&gate->recording, 1, __ATOMIC_RELEASE);
+    catch_signal(recorder.settings.signal);
     return true;
 }
 

@@ -121,6 +121,9 @@ void recorder_region_begin(const char *name);
 void recorder_region_end(const char *name);
 int recorder_region_query(const char *name, struct votrace_region_totals *ret_totals);
 
+/* VOTRACE_SIGNAL was delivered: begin its region, or end it. */
+void recorder_signalled(void);
+
 /* dlclose() was called: what is known of the program's code may be wrong. */
 void recorder_module_unloaded(void);
 

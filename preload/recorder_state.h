@@ -46,7 +46,8 @@ struct recorder {
     _Atomic bool module_unloaded;    /* since then, perhaps */
     uint64_t start_ns;
     uint64_t page_bytes;
-    bool fork_held; /* recorder_fork_prepare() entered */
+    bool signal_region_open; /* VOTRACE_SIGNAL has begun its region */
+    bool fork_held;          /* recorder_fork_prepare() entered */
     bool fork_lock_taken;
 };
 

@@ -6,10 +6,20 @@
 
 #include <limits.h>
 
+/* What becomes of the program's children. */
+enum settings_children {
+    CHILDREN_NONE,   /* programs it starts run without the library, its forks are muted */
+    CHILDREN_EXEC,   /* programs it starts are traced afresh, its forks are muted */
+    CHILDREN_FOLLOW, /* likewise, and each fork gets a trace of its own */
+};
+
 struct settings {
     char output[PATH_MAX]; /* VOTRACE_OUTPUT, not yet expanded */
     enum trace_stacks stacks;
     unsigned depth_frames;
+    enum settings_children children;
+    int signal;                    /* VOTRACE_SIGNAL: begins and ends `region`; 0: none */
+    char region[TRACE_NAME_BYTES]; /* VOTRACE_REGION; "process": no region but that */
     unsigned ignored; /* variables whose value means nothing: their defaults hold */
 };
 

@@ -270,6 +270,24 @@ static void test_the_end_of_a_dropped_region_ends_no_other(void **state) {
     assert_int_equal(ledger_begin(ledger, "deep", &moment), 0);
 }
 
+/* 300 names, of which 255 find a place beside "process": begun, and ended in the same order. */
+static void test_the_ends_of_names_beyond_the_limit_are_not_unbalanced(void **state) {
+    char name[16];
+    for (int round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < 300; i++) {
+            snprintf(name, sizeof(name), "region %u", i);
+            bool fits = i < LEDGER_NAMES_MAX - 1;
+            assert_int_equal(ledger_begin(ledger, name, &moment), fits ? 0 : -ENOSPC);
+            assert_int_equal(ledger_end(ledger, name, &moment), 0);
+        }
+    }
+    unsigned beyond = 300 - (LEDGER_NAMES_MAX - 1);
+    assert_int_equal(file.header->completeness.regions_dropped, 2 * beyond);
+    assert_int_equal(file.header->completeness.unbalanced_ends, 0);
+    assert_int_equal(ledger_end(ledger, "region 299", &moment), -ENOENT);
+    assert_int_equal(file.header->completeness.unbalanced_ends, 1);
+}
+
 static void test_regions_beyond_the_limits_are_counted_as_dropped(void **state) {
     char name[16];
     for (unsigned i = 0; i < LEDGER_NAMES_MAX + 3; i++) {
@@ -516,6 +534,7 @@ int main(void) {
         TEST(test_names_are_kept_to_63_bytes_and_found_by_the_whole),
         TEST(test_only_the_worst_instances_keep_their_rows),
         TEST(test_the_end_of_a_dropped_region_ends_no_other),
+        TEST(test_the_ends_of_names_beyond_the_limit_are_not_unbalanced),
         TEST(test_regions_beyond_the_limits_are_counted_as_dropped),
         TEST(test_refused_memory_loses_the_event_and_says_so),
         TEST(test_random_bookings_agree_with_a_model_that_copies_at_every_peak),

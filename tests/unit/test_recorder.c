@@ -50,6 +50,15 @@ static int setup_all(void **state) {
     return 0;
 }
 
+static int setup_signal(void **state) {
+    setenv("VOTRACE_SIGNAL", "USR2", 1);
+    setenv("VOTRACE_REGION", "load", 1);
+    start("region");
+    unsetenv("VOTRACE_SIGNAL");
+    unsetenv("VOTRACE_REGION");
+    return 0;
+}
+
 /* Every trace that a test leaves has to hold. */
 static int teardown(void **state) {
     struct trace_check check;
@@ -407,7 +416,139 @@ static void test_many_stacks_keep_the_sums(void **state) {
     assert_int_equal(completeness()->file_refused, 0);
 }
 
+/* Reserved addresses, the data segment, segments */
+
+static void reserve(unsigned first, unsigned pages) {
+    recorder_mapped(MAP + first * PAGE, pages * PAGE, TRACE_MAP_RESERVED, frame);
+}
+
+static void test_reserved_addresses_become_memory_where_they_are_made_accessible(void **state) {
+    reserve(0, 100);
+    recorder_protected(MAP + 10 * PAGE, 2 * PAGE, frame);
+    recorder_protected(MAP + 11 * PAGE, PAGE + 1, frame);
+    recorder_protected(MAP + 98 * PAGE, 10 * PAGE, frame);
+    assert_int_equal(space_totals(TRACE_MAP_RESERVED).live.bytes, 95 * PAGE);
+    assert_int_equal(space_totals(TRACE_MAP_RESERVED).live.blocks, 2);
+    assert_int_equal(space_totals(TRACE_MAP_ANON).live.bytes, 5 * PAGE);
+    assert_int_equal(space_totals(TRACE_MAP_ANON).live.blocks, 3);
+    assert_int_equal(query("process").combined_peak_added_bytes, 5 * PAGE);
+    unmap(0, 100 * PAGE);
+    assert_int_equal(space_totals(TRACE_MAP_RESERVED).live.bytes, 0);
+    assert_int_equal(space_totals(TRACE_MAP_ANON).live.blocks, 0);
+}
+
+static void test_making_what_is_not_reserved_accessible_changes_nothing(void **state) {
+    map(0, 4, TRACE_MAP_ANON);
+    map(4, 4, TRACE_MAP_FILE);
+    recorder_protected(MAP, 8 * PAGE, frame);
+    reserve(8, 4);
+    recorder_protected(MAP, 8 * PAGE, frame);
+    assert_int_equal(space_totals(TRACE_MAP_ANON).allocated.blocks, 1);
+    assert_int_equal(space_totals(TRACE_MAP_RESERVED).live.bytes, 4 * PAGE);
+}
+
+static void test_the_data_segment_is_exact_to_the_byte(void **state) {
+    recorder_break_moved(MAP + 5, MAP + 105, frame);
+    recorder_break_moved(MAP + 105, MAP + 5000, frame);
+    recorder_break_moved(MAP + 5000, MAP + 5000, frame);
+    recorder_break_moved(MAP + 5000, MAP + 55, frame);
+    struct trace_totals totals = space_totals(TRACE_MAP_ANON);
+    assert_int_equal(totals.peak.bytes, 4995);
+    assert_int_equal(totals.live.bytes, 50);
+    assert_int_equal(totals.allocated.blocks, 2);
+    assert_int_equal(totals.freed.blocks, 1);
+}
+
+static void test_detaching_takes_what_is_left_of_a_segment(void **state) {
+    struct recorder_unmapping unmapping;
+    recorder_attached(MAP, 10 * PAGE - 1, frame);
+    unmap(3, 1);
+    map(5, 2, TRACE_MAP_FILE);
+    recorder_unmapping(MAP, 1, &unmapping);
+    recorder_detached(MAP, &unmapping);
+    assert_int_equal(space_totals(TRACE_MAP_ANON).live.blocks, 0);
+    assert_int_equal(space_totals(TRACE_MAP_FILE).live.bytes, 2 * PAGE);
+}
+
+/* What another thread attaches there meanwhile is not the segment that went. */
+static void test_a_segment_attached_while_another_is_detached_stays(void **state) {
+    struct recorder_unmapping unmapping;
+    recorder_attached(MAP, 2 * PAGE, frame);
+    recorder_unmapping(MAP, 1, &unmapping);
+    recorder_attached(MAP, 3 * PAGE, frame);
+    recorder_detached(MAP, &unmapping);
+    assert_int_equal(space_totals(TRACE_MAP_ANON).live.bytes, 3 * PAGE);
+}
+
+/* Events of a signal handler that interrupts the recorder, in the order they came. */
+static void test_what_interrupts_the_recorder_is_booked_later(void **state) {
+    struct recorder_unmapping unmapping;
+    reserve(0, 10);
+    recorder_thread.doing |= THREAD_BUSY;
+    recorder_protected(MAP, 2 * PAGE, frame);
+    recorder_attached(MAP + 20 * PAGE, 3 * PAGE, frame);
+    recorder_unmapping(MAP + 20 * PAGE, 1, &unmapping);
+    recorder_detached(MAP + 20 * PAGE, &unmapping);
+    recorder_attached(MAP + 20 * PAGE, 4 * PAGE, frame);
+    recorder_break_moved(MAP + 40 * PAGE, MAP + 40 * PAGE + 100, frame);
+    recorder_break_moved(MAP + 40 * PAGE + 100, MAP + 40 * PAGE + 1, frame);
+    recorder_thread.doing &= ~(uint32_t)THREAD_BUSY;
+    recorder_failed(TRACE_HEAP); /* anything that takes the lock */
+    assert_int_equal(space_totals(TRACE_MAP_ANON).live.bytes, 6 * PAGE + 1);
+    assert_int_equal(space_totals(TRACE_MAP_RESERVED).live.bytes, 8 * PAGE);
+    assert_int_equal(completeness()->events_lost, 0);
+}
+
 /* Regions, start, fork and exit */
+
+static void test_each_signal_begins_or_ends_a_region(void **state) {
+    recorder_signalled();
+    assert_int_equal(query("process").open, 1);
+    recorder_allocated(0x1000, 10, frame);
+    recorder_signalled();
+    recorder_signalled();
+    /* Interrupted: the end is booked before what comes next. */
+    recorder_thread.doing |= THREAD_BUSY;
+    recorder_signalled();
+    recorder_thread.doing &= ~(uint32_t)THREAD_BUSY;
+    recorder_allocated(0x2000, 20, frame);
+    struct votrace_region_totals totals = query("load");
+    assert_int_equal(totals.instance, 2);
+    assert_int_equal(totals.open, 0);
+    assert_int_equal(totals.allocations, 0);
+    assert_int_equal(completeness()->unbalanced_ends, 0);
+    assert_int_equal(completeness()->events_lost, 0);
+}
+
+static void test_exec_is_noted_and_taken_back_when_it_fails(void **state) {
+    const struct trace_header *header = recorder_header_for_tests();
+    assert_true(recorder_exec_begin());
+    assert_int_equal(header->state, TRACE_EXECED);
+    assert_true(header->end_elapsed_ns > 0);
+    recorder_exec_failed();
+    assert_int_equal(header->state, TRACE_RUNNING);
+    assert_int_equal(header->end_elapsed_ns, 0);
+}
+
+/* As in a child of vfork(): the same memory, another process. */
+static void test_an_exec_of_another_process_is_not_noted(void **state) {
+    uint32_t *pid = (uint32_t *)&recorder_header_for_tests()->pid;
+    (*pid)++;
+    bool noted = recorder_exec_begin();
+    (*pid)--;
+    assert_false(noted);
+    assert_int_equal(recorder_header_for_tests()->state, TRACE_RUNNING);
+}
+
+static void test_every_trace_has_a_name_of_its_own(void **state) {
+    uint8_t first[TRACE_UUID_BYTES];
+    static const uint8_t none[TRACE_UUID_BYTES];
+    memcpy(first, recorder_header_for_tests()->uuid, sizeof(first));
+    assert_memory_not_equal(first, none, sizeof(first));
+    teardown(state);
+    start("none");
+    assert_memory_not_equal(first, recorder_header_for_tests()->uuid, sizeof(first));
+}
 
 static void test_unknown_regions_and_null_names_are_harmless(void **state) {
     struct votrace_region_totals totals;
@@ -541,6 +682,7 @@ int main(void) {
 #define NONE(name)   cmocka_unit_test_setup_teardown(name, setup_none, teardown)
 #define REGION(name) cmocka_unit_test_setup_teardown(name, setup_region, teardown)
 #define ALL(name)    cmocka_unit_test_setup_teardown(name, setup_all, teardown)
+#define SIGNAL(name) cmocka_unit_test_setup_teardown(name, setup_signal, teardown)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_answers_before_the_start),
         cmocka_unit_test(test_bad_settings_are_in_the_trace),
@@ -568,6 +710,16 @@ int main(void) {
         ALL(test_the_frames_of_a_site_are_the_stack),
         ALL(test_a_stack_that_cannot_be_taken_is_counted_and_keeps_its_caller),
         ALL(test_many_stacks_keep_the_sums),
+        NONE(test_reserved_addresses_become_memory_where_they_are_made_accessible),
+        NONE(test_making_what_is_not_reserved_accessible_changes_nothing),
+        NONE(test_the_data_segment_is_exact_to_the_byte),
+        ALL(test_detaching_takes_what_is_left_of_a_segment),
+        NONE(test_a_segment_attached_while_another_is_detached_stays),
+        NONE(test_what_interrupts_the_recorder_is_booked_later),
+        SIGNAL(test_each_signal_begins_or_ends_a_region),
+        NONE(test_exec_is_noted_and_taken_back_when_it_fails),
+        NONE(test_an_exec_of_another_process_is_not_noted),
+        NONE(test_every_trace_has_a_name_of_its_own),
         NONE(test_unknown_regions_and_null_names_are_harmless),
         REGION(test_errno_is_kept),
         NONE(test_a_forked_child_records_nothing_and_the_parent_counts_it),

@@ -9,6 +9,7 @@
 
 #include "settings.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,9 @@ static void clear(void) {
     unsetenv("VOTRACE_OUTPUT");
     unsetenv("VOTRACE_STACKS");
     unsetenv("VOTRACE_DEPTH");
+    unsetenv("VOTRACE_CHILDREN");
+    unsetenv("VOTRACE_SIGNAL");
+    unsetenv("VOTRACE_REGION");
 }
 
 static void test_defaults_hold_without_variables(void **state) {
@@ -53,6 +57,9 @@ static void test_defaults_hold_without_variables(void **state) {
     assert_string_equal(settings.output, "votrace.%e.%p.vtr");
     assert_int_equal(settings.stacks, TRACE_STACKS_REGION);
     assert_int_equal(settings.depth_frames, 64);
+    assert_int_equal(settings.children, CHILDREN_EXEC);
+    assert_int_equal(settings.signal, 0);
+    assert_string_equal(settings.region, "process");
     assert_int_equal(settings.ignored, 0);
 }
 
@@ -98,6 +105,85 @@ static void test_output_is_taken_unless_empty_or_longer_than_a_path(void **state
     clear();
 }
 
+static void test_children_are_a_word(void **state) {
+    static const struct {
+        const char *value;
+        enum settings_children children;
+        unsigned ignored;
+    } words[] = {
+        {"none", CHILDREN_NONE, 0},     {"exec", CHILDREN_EXEC, 0},
+        {"follow", CHILDREN_FOLLOW, 0}, {"follow ", CHILDREN_EXEC, 1},
+        {"", CHILDREN_EXEC, 1},         {"1", CHILDREN_EXEC, 1},
+    };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        struct settings settings;
+        clear();
+        setenv("VOTRACE_CHILDREN", words[i].value, 1);
+        settings_read(&settings);
+        assert_int_equal(settings.children, words[i].children);
+        assert_int_equal(settings.ignored, words[i].ignored);
+    }
+    clear();
+}
+
+static void test_a_signal_has_a_name_or_a_number_and_can_be_caught(void **state) {
+    static const struct {
+        const char *value;
+        int signal; /* 0: ignored */
+    } values[] = {
+        {"USR2", SIGUSR2}, {"SIGUSR2", SIGUSR2},
+        {"12", 12},        {"HUP", SIGHUP},
+        {"64", 64},        {"KILL", 0},
+        {"SIGSEGV", 0},    {"9", 0},
+        {"11", 0},         {"19", 0},
+        {"33", 0},         {"65", 0},
+        {"0", 0},          {"", 0},
+        {"SIG", 0},        {"usr2", 0},
+        {"SIGSIGUSR2", 0}, {"-12", 0},
+        {"12x", 0},        {"4294967308", 0},
+    };
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        struct settings settings;
+        clear();
+        setenv("VOTRACE_SIGNAL", values[i].value, 1);
+        settings_read(&settings);
+        assert_int_equal(settings.signal, values[i].signal);
+        assert_int_equal(settings.ignored, values[i].signal == 0);
+        assert_string_equal(settings.region, values[i].signal == 0 ? "process" : "signal");
+    }
+    clear();
+}
+
+static void test_the_region_names_what_the_signal_marks(void **state) {
+    static const struct {
+        const char *signal; /* NULL: not set */
+        const char *value;
+        const char *region;
+        unsigned ignored;
+    } cases_of_region[] = {
+        {"USR1", "load", "load", 0},
+        {"USR1", "process", "signal", 0},
+        {"USR1", "", "signal", 1},
+        {NULL, "process", "process", 0},
+        {NULL, "load", "load", 1}, /* nothing would begin it */
+        {"USR1", "012345678901234567890123456789012345678901234567890123456789012",
+         "012345678901234567890123456789012345678901234567890123456789012", 0},
+        {"USR1", "0123456789012345678901234567890123456789012345678901234567890123", "signal",
+         1},
+    };
+    for (size_t i = 0; i < sizeof(cases_of_region) / sizeof(cases_of_region[0]); i++) {
+        struct settings settings;
+        clear();
+        if (cases_of_region[i].signal != NULL)
+            setenv("VOTRACE_SIGNAL", cases_of_region[i].signal, 1);
+        setenv("VOTRACE_REGION", cases_of_region[i].value, 1);
+        settings_read(&settings);
+        assert_string_equal(settings.region, cases_of_region[i].region);
+        assert_int_equal(settings.ignored, cases_of_region[i].ignored);
+    }
+    clear();
+}
+
 static void test_every_ignored_variable_counts(void **state) {
     struct settings settings;
     setenv("VOTRACE_OUTPUT", "", 1);
@@ -113,6 +199,9 @@ int main(void) {
         cmocka_unit_test(test_defaults_hold_without_variables),
         cmocka_unit_test(test_each_value_is_taken_or_counted_as_ignored),
         cmocka_unit_test(test_output_is_taken_unless_empty_or_longer_than_a_path),
+        cmocka_unit_test(test_children_are_a_word),
+        cmocka_unit_test(test_a_signal_has_a_name_or_a_number_and_can_be_caught),
+        cmocka_unit_test(test_the_region_names_what_the_signal_marks),
         cmocka_unit_test(test_every_ignored_variable_counts),
     };
     return cmocka_run_group_tests_name("settings", tests, NULL, NULL);

@@ -32,6 +32,21 @@ folder=$(absolute "$3")
         traces=2
         victim "exec_ways $way" state=3 updating=0 'v.heap.allocated>=1111' 'end_elapsed_ns>=1'
     done
+
+    # ---- regions by signal ----
+    before='export VOTRACE_SIGNAL=USR2'
+    victim signal_region regions.signal=2 signal@1.heap.added=100 signal@1.heap.allocations=1 \
+        signal@1.heap.net=100 signal@2.open=0 signal@2.heap.start=1100 \
+        'signal@2.heap.allocated>=200' signal@2.heap.freed=100 unbalanced_ends=0 $ended
+    before='export VOTRACE_SIGNAL=12 VOTRACE_REGION=load'
+    label='signal_region, by number and with a name'
+    victim signal_region regions.load=2 regions.signal=0 load@1.heap.added=100 $ended
+    before='export VOTRACE_SIGNAL=SIGUSR2'
+    victim signal_marks 'regions.signal>=100' unbalanced_ends=0 regions_dropped=0 \
+        signal@1.open=0 $ended
+    before='export VOTRACE_SIGNAL=KILL VOTRACE_REGION=load'
+    label='malloc_zero, a signal that cannot be caught'
+    victim malloc_zero settings_ignored=2 v.heap.allocations=3 state=2
 }
 
 finish
