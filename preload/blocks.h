@@ -9,16 +9,23 @@
  * The page has a head for each unit of 64 bytes, the number of the slot of the block that
  * starts in it; where blocks are smaller, the slots of one unit form a chain. Slots lie in
  * segments that are added as the page fills: nothing is hashed, moved or doubled, and what is
- * spent is a twentieth of the heap's addresses and 12 bytes a block.
+ * spent is 3.6 % of the heap's addresses and 8 bytes a block.
+ *
+ *     slot      63        52 51         32 31         18 17  15 14           0
+ *     short     [ birth : 12][ site : 20 ] [ size : 14 ] [part] [ next : 15  ]
+ *     wide      [ birth : 17 | slot : 15 ] [ all ones  ] [part] [ next : 15  ]
+ *      its slot [ birth : 4 | site : 20  | size : 40                         ]
+ *
+ * The birth of a short one counts from the page's first birth. A block of 16383 bytes or more,
+ * or whose birth is not among the 4096 from there, is wide: it takes a second slot. Numbers of
+ * slots count from 1; 0 is none.
  *
  * The latest block waits outside, because most blocks die young: one that is freed before the
  * next is allocated never enters a page.
  *
- *     slot   | size : 40 | site : 20 | birth : 19 | part : 3 | next : 14 |
- *
- * The recorder's lock guards all of it, except for the lane functions: a page belongs to a lane,
- * whose thread may enter and take out blocks there without the lock, while others make pages
- * and segments for other addresses under it. Lane 0 is the lock itself.
+ * The recorder's lock guards all of it, except for the lane functions: a page belongs to a
+ * lane, whose thread may enter and take out blocks there without the lock, while others make
+ * pages and segments for other addresses under it. Lane 0 is the lock itself.
  */
 #pragma once
 
@@ -32,18 +39,38 @@
 #define BLOCKS_SITE_BITS    20
 #define BLOCKS_BIRTH_BITS   19
 #define BLOCKS_SIZE_MAX     ((UINT64_C(1) << BLOCKS_SIZE_BITS) - 1)
+#define BLOCKS_SITE_MASK    ((UINT32_C(1) << BLOCKS_SITE_BITS) - 1)
 #define BLOCKS_SITE_MAX     ((UINT32_C(1) << BLOCKS_SITE_BITS) - 2)
 #define BLOCKS_BIRTH_MAX    ((UINT32_C(1) << BLOCKS_BIRTH_BITS) - 1)
 
-#define BLOCKS_ROOT_SHIFT     32
-#define BLOCKS_PAGE_SHIFT     16
-#define BLOCKS_UNIT_SHIFT     6
-#define BLOCKS_PART_SHIFT     3
-#define BLOCKS_PAGES_PER_ROOT (1u << (BLOCKS_ROOT_SHIFT - BLOCKS_PAGE_SHIFT))
-#define BLOCKS_UNITS          (1u << (BLOCKS_PAGE_SHIFT - BLOCKS_UNIT_SHIFT))
-#define BLOCKS_SLOTS_MAX      (1u << (BLOCKS_PAGE_SHIFT - BLOCKS_PART_SHIFT))
-#define BLOCKS_SEGMENT_SLOTS  64u
-#define BLOCKS_SEGMENTS       (BLOCKS_SLOTS_MAX / BLOCKS_SEGMENT_SLOTS)
+#define BLOCKS_ROOT_SHIFT      32
+#define BLOCKS_PAGE_SHIFT      16
+#define BLOCKS_UNIT_SHIFT      6
+#define BLOCKS_PART_SHIFT      3
+#define BLOCKS_PAGES_PER_ROOT  (1u << (BLOCKS_ROOT_SHIFT - BLOCKS_PAGE_SHIFT))
+#define BLOCKS_UNITS           (1u << (BLOCKS_PAGE_SHIFT - BLOCKS_UNIT_SHIFT))
+#define BLOCKS_PARTS           (1u << (BLOCKS_PAGE_SHIFT - BLOCKS_PART_SHIFT))
+#define BLOCKS_SLOTS_MAX       (2 * BLOCKS_PARTS)
+#define BLOCKS_SEGMENT_SLOTS   64u
+#define BLOCKS_SEGMENTS        (BLOCKS_SLOTS_MAX / BLOCKS_SEGMENT_SLOTS)
+#define BLOCKS_DIRECT_SEGMENTS 32u /* enough for a block in every 32 bytes */
+#define BLOCKS_MORE_SEGMENTS                                                                   \
+    ((BLOCKS_SEGMENTS - BLOCKS_DIRECT_SEGMENTS + BLOCKS_SEGMENT_SLOTS - 1) /                   \
+     BLOCKS_SEGMENT_SLOTS)
+
+/* Where the fields of a slot's word begin, and of a second slot's. */
+#define BLOCKS_NEXT_BITS       15
+#define BLOCKS_NEXT_MASK       ((UINT64_C(1) << BLOCKS_NEXT_BITS) - 1)
+#define BLOCKS_SLOT_PART       15
+#define BLOCKS_SLOT_SIZE       18
+#define BLOCKS_SLOT_SITE       32
+#define BLOCKS_SLOT_BIRTH      52
+#define BLOCKS_WIDE            0x3fffu /* the size of a block that has a second slot */
+#define BLOCKS_SHORT_BIRTHS    (1u << (64 - BLOCKS_SLOT_BIRTH))
+#define BLOCKS_WIDE_BIRTH      47
+#define BLOCKS_WIDE_BIRTH_BITS (64 - BLOCKS_WIDE_BIRTH)
+#define BLOCKS_SECOND_SITE     BLOCKS_SIZE_BITS
+#define BLOCKS_SECOND_BIRTH    (BLOCKS_SIZE_BITS + BLOCKS_SITE_BITS)
 
 struct block {
     uint64_t size_bytes; /* requested; at most BLOCKS_SIZE_MAX */
@@ -51,23 +78,23 @@ struct block {
     uint32_t birth;      /* regions begun when it was allocated; at most BLOCKS_BIRTH_MAX */
 };
 
-struct blocks_slot {
-    uint32_t size_low;
-    uint32_t size_site_birth; /* size : 8 | site : 20 | birth : 4 */
-    uint32_t birth_part_next; /* birth : 15 | part : 3 | next slot + 1 : 14, 0: none */
+union blocks_segment {
+    uint64_t slots[BLOCKS_SEGMENT_SLOTS];
+    union blocks_segment *more[BLOCKS_SEGMENT_SLOTS]; /* of a page with many slots */
+    union blocks_segment *next_free;
 };
-
-struct free_segment;
 
 struct blocks_page {
-    uint16_t lane;  /* who may use the page; 0: who holds the lock */
-    uint16_t used;  /* blocks */
-    uint16_t fresh; /* slots from here on were never used */
-    uint16_t free;  /* slot + 1 of the first that was given back, chained by next; 0: none */
-    uint16_t segment_count;
-    uint16_t heads[BLOCKS_UNITS]; /* slot + 1 of the unit's first block; 0: none */
-    struct blocks_slot *segments[BLOCKS_SEGMENTS];
-};
+    uint16_t lane;     /* who may use the page; 0: who holds the lock */
+    uint16_t used;     /* slots */
+    uint16_t capacity; /* slots in its segments */
+    uint16_t fresh;    /* slots from here on were never used */
+    uint16_t free;     /* the first that was given back, chained by next */
+    uint32_t birth;    /* of the first block since it was empty, or 0 */
+    union blocks_segment *more[BLOCKS_MORE_SEGMENTS]; /* lead to those beyond the direct ones */
+    union blocks_segment *direct[BLOCKS_DIRECT_SEGMENTS];
+    uint16_t heads[BLOCKS_UNITS]; /* the slot of the unit's first block */
+} __attribute__((aligned(64)));
 
 /* What a lane function did. All but BLOCKS_DONE: nothing. */
 enum blocks_answer {
@@ -81,9 +108,9 @@ enum blocks_answer {
 struct blocks {
     uintptr_t latest_address; /* 0: none */
     struct block latest;
-    struct blocks_page ***roots;        /* address bits 46..32 -> address bits 31..16 -> page */
-    struct free_segment *free_segments; /* given back, for the next page that fills */
-    unsigned char *arena;               /* memory for pages and segments */
+    struct blocks_page ***roots; /* address bits 46..32 -> address bits 31..16 -> page */
+    union blocks_segment *free_segments; /* given back, for the next page that fills */
+    unsigned char *arena;                /* memory for pages and segments */
     size_t arena_left_bytes;
     size_t arena_bytes; /* of the next arena; 0: the first */
 };
@@ -114,18 +141,37 @@ void blocks_page_empty(struct blocks *blocks, struct blocks_page *page);
 int blocks_settle_latest(struct blocks *blocks, uintptr_t address, struct block *ret_old,
                          bool *ret_stale);
 
+/* What blocks_page_insert() and blocks_lane_insert() do where blocks_put_first() does not. */
+int blocks_page_insert_slowly(struct blocks *blocks, uintptr_t address,
+                              const struct block *block, struct block *ret_old,
+                              bool *ret_stale);
+enum blocks_answer blocks_lane_insert_slowly(struct blocks_page *page, uintptr_t address,
+                                             const struct block *block);
+
+/* The wide block that @word and a second slot tell of; that slot is given back. */
+void blocks_wide_take(struct blocks_page *page, uint64_t word, struct block *ret_block);
+
 static inline bool blocks_can_hold(uintptr_t address, uint64_t size_bytes) {
     return address >> BLOCKS_ADDRESS_BITS == 0 && size_bytes <= BLOCKS_SIZE_MAX;
 }
 
-/* Whether a block more can be entered without new memory. */
+/* Whether a block more, were it wide, can be entered without new memory. */
 static inline bool blocks_has_room(const struct blocks_page *page) {
-    return page->free != 0 || page->fresh / BLOCKS_SEGMENT_SLOTS < page->segment_count;
+    return page->used + 2u <= page->capacity;
 }
 
-static inline struct blocks_slot *blocks_slot_at(const struct blocks_page *page,
-                                                 uint32_t slot) {
-    return &page->segments[slot / BLOCKS_SEGMENT_SLOTS][slot % BLOCKS_SEGMENT_SLOTS];
+static inline union blocks_segment *blocks_segment_at(const struct blocks_page *page,
+                                                      uint32_t index) {
+    if (__builtin_expect(index < BLOCKS_DIRECT_SEGMENTS, 1))
+        return page->direct[index];
+    index -= BLOCKS_DIRECT_SEGMENTS;
+    return page->more[index / BLOCKS_SEGMENT_SLOTS]->more[index % BLOCKS_SEGMENT_SLOTS];
+}
+
+/* The slot of a number that is not 0. */
+static inline uint64_t *blocks_slot_at(const struct blocks_page *page, uint32_t number) {
+    return &blocks_segment_at(page, (number - 1) / BLOCKS_SEGMENT_SLOTS)
+                ->slots[(number - 1) % BLOCKS_SEGMENT_SLOTS];
 }
 
 /* NULL if there is none. Pages never move, so that the answer holds without the lock. */
@@ -156,12 +202,41 @@ static inline uint32_t blocks_part(uintptr_t address) {
     return (uint32_t)(address >> BLOCKS_PART_SHIFT) & 7;
 }
 
-static inline struct block blocks_unpack(const struct blocks_slot *slot) {
-    return (struct block){
-        .size_bytes = slot->size_low | (uint64_t)(slot->size_site_birth & 0xff) << 32,
-        .site = slot->size_site_birth >> 8 & 0xfffff,
-        .birth = slot->size_site_birth >> 28 | (slot->birth_part_next & 0x7fff) << 4,
-    };
+static inline bool blocks_slot_has_part(uint64_t word, uint32_t part) {
+    return (word >> BLOCKS_SLOT_PART & 7) == part;
+}
+
+/* The number of a slot of @page, which has room, and the slot. */
+static inline uint32_t blocks_slot_take(struct blocks_page *page, uint64_t **ret_slot) {
+    uint32_t number = page->free;
+    page->used++;
+    if (number != 0) {
+        *ret_slot = blocks_slot_at(page, number);
+        page->free = (uint16_t)(**ret_slot & BLOCKS_NEXT_MASK);
+        return number;
+    }
+    number = ++page->fresh;
+    *ret_slot = blocks_slot_at(page, number);
+    return number;
+}
+
+static inline void blocks_slot_give(struct blocks_page *page, uint32_t number, uint64_t *slot) {
+    *slot = page->free;
+    page->free = (uint16_t)number;
+    page->used--;
+}
+
+static inline bool blocks_is_short(const struct blocks_page *page, const struct block *block) {
+    /* One jump instead of two; a birth before the page's first comes out as a very late one. */
+    return (block->size_bytes < BLOCKS_WIDE) &
+           (block->birth - page->birth < BLOCKS_SHORT_BIRTHS);
+}
+
+/* What a slot tells of a short block: all but part and next. */
+static inline uint64_t blocks_short_word(const struct blocks_page *page,
+                                         const struct block *block) {
+    return block->size_bytes << BLOCKS_SLOT_SIZE | (uint64_t)block->site << BLOCKS_SLOT_SITE |
+           (uint64_t)(block->birth - page->birth) << BLOCKS_SLOT_BIRTH;
 }
 
 /* Take the block at @address out of @page, where it belongs. False if it is not there. */
@@ -169,57 +244,45 @@ static inline bool blocks_take_out(struct blocks_page *page, uintptr_t address,
                                    struct block *ret_block) {
     uint32_t part = blocks_part(address);
     uint16_t *head = &page->heads[blocks_unit(address)];
-    uint32_t *link = NULL; /* in the chain, the word that leads to the slot; NULL: the head */
+    uint64_t *link = NULL; /* in the chain, the word that leads to the slot; NULL: the head */
     for (uint32_t at = *head; at != 0;) {
-        struct blocks_slot *slot = blocks_slot_at(page, at - 1);
-        uint32_t word = slot->birth_part_next;
-        uint32_t next = word >> 18;
-        if (__builtin_expect((word >> 15 & 7) != part, 0)) {
-            link = &slot->birth_part_next;
-            at = next;
+        uint64_t *slot = blocks_slot_at(page, at);
+        uint64_t word = *slot;
+        uint64_t next = word & BLOCKS_NEXT_MASK;
+        if (__builtin_expect(!blocks_slot_has_part(word, part), 0)) {
+            link = slot;
+            at = (uint32_t)next;
             continue;
         }
-        *ret_block = blocks_unpack(slot);
         if (__builtin_expect(link == NULL, 1))
             *head = (uint16_t)next;
         else
-            *link = (*link & 0x3ffff) | next << 18;
-        slot->birth_part_next = (uint32_t)page->free << 18;
-        page->free = (uint16_t)at;
-        page->used--;
+            *link = (*link & ~BLOCKS_NEXT_MASK) | next;
+        blocks_slot_give(page, at, slot);
+        ret_block->size_bytes = word >> BLOCKS_SLOT_SIZE & BLOCKS_WIDE;
+        ret_block->site = (uint32_t)(word >> BLOCKS_SLOT_SITE) & BLOCKS_SITE_MASK;
+        ret_block->birth = page->birth + (uint32_t)(word >> BLOCKS_SLOT_BIRTH);
+        if (__builtin_expect(ret_block->size_bytes == BLOCKS_WIDE, 0))
+            blocks_wide_take(page, word, ret_block);
         return true;
     }
     return false;
 }
 
-/* Enter the block at @address in @page, where it belongs, is not yet, and where there is room. */
-static inline void blocks_put_in(struct blocks_page *page, uintptr_t address,
-                                 const struct block *block) {
-    uint32_t number = page->free;
-    if (number != 0)
-        page->free = (uint16_t)(blocks_slot_at(page, number - 1)->birth_part_next >> 18);
-    else
-        number = ++page->fresh;
-    struct blocks_slot *slot = blocks_slot_at(page, number - 1);
+/*
+ * Enter the block at @address in @page, where it belongs. False, and nothing is done, unless it
+ * is short, the first of its unit and there is room: the usual case, which calls nothing.
+ */
+static inline bool blocks_put_first(struct blocks_page *page, uintptr_t address,
+                                    const struct block *block) {
     uint16_t *head = &page->heads[blocks_unit(address)];
-    slot->size_low = (uint32_t)block->size_bytes;
-    slot->size_site_birth =
-        (uint32_t)(block->size_bytes >> 32) | block->site << 8 | block->birth << 28;
-    slot->birth_part_next =
-        block->birth >> 4 | blocks_part(address) << 15 | (uint32_t)*head << 18;
-    *head = (uint16_t)number;
-    page->used++;
-}
-
-static inline bool blocks_is_in(const struct blocks_page *page, uintptr_t address) {
-    uint32_t at = page->heads[blocks_unit(address)];
-    while (__builtin_expect(at != 0, 0)) {
-        uint32_t word = blocks_slot_at(page, at - 1)->birth_part_next;
-        if ((word >> 15 & 7) == blocks_part(address))
-            return true;
-        at = word >> 18;
-    }
-    return false;
+    if (__builtin_expect(*head != 0 || !blocks_has_room(page) || !blocks_is_short(page, block),
+                         0))
+        return false;
+    uint64_t *slot;
+    *head = (uint16_t)blocks_slot_take(page, &slot);
+    *slot = blocks_short_word(page, block) | (uint64_t)blocks_part(address) << BLOCKS_SLOT_PART;
+    return true;
 }
 
 /* Take the block at @address out of its page. False if it is not there. */
@@ -240,15 +303,9 @@ static inline int blocks_page_insert(struct blocks *blocks, uintptr_t address,
                                      const struct block *block, struct block *ret_old,
                                      bool *ret_stale) {
     struct blocks_page *page = blocks_page_of(blocks, address);
-    if (__builtin_expect(page != NULL && page->heads[blocks_unit(address)] != 0, 0))
-        *ret_stale = blocks_page_remove(blocks, address, ret_old);
-    if (__builtin_expect(page == NULL || !blocks_has_room(page), 0)) {
-        page = blocks_make_room(blocks, address);
-        if (page == NULL)
-            return -ENOMEM;
-    }
-    blocks_put_in(page, address, block);
-    return 0;
+    if (__builtin_expect(page != NULL && blocks_put_first(page, address, block), 1))
+        return 0;
+    return blocks_page_insert_slowly(blocks, address, block, ret_old, ret_stale);
 }
 
 /*
@@ -304,7 +361,7 @@ static inline int blocks_settle(struct blocks *blocks, struct block *ret_old, bo
 
 /*
  * The lane functions: what @lane's thread does in its own pages, without the lock. They know
- * nothing of the latest block: whoever mixes them with blocks_insert() calls blocks_settle() first.
+ * nothing of the latest block: who mixes them with blocks_insert() calls blocks_settle() first.
  */
 
 static inline enum blocks_answer blocks_lane_insert(struct blocks *blocks, uint32_t lane,
@@ -315,12 +372,9 @@ static inline enum blocks_answer blocks_lane_insert(struct blocks *blocks, uint3
     struct blocks_page *page = blocks_lane_page(blocks, lane, address);
     if (__builtin_expect(page == NULL, 0))
         return BLOCKS_ELSEWHERE;
-    if (__builtin_expect(blocks_is_in(page, address), 0))
-        return BLOCKS_THERE;
-    if (__builtin_expect(!blocks_has_room(page), 0))
-        return BLOCKS_FULL;
-    blocks_put_in(page, address, block);
-    return BLOCKS_DONE;
+    if (__builtin_expect(blocks_put_first(page, address, block), 1))
+        return BLOCKS_DONE;
+    return blocks_lane_insert_slowly(page, address, block);
 }
 
 static inline enum blocks_answer blocks_lane_remove(struct blocks *blocks, uint32_t lane,

@@ -23,7 +23,7 @@ struct model {
 };
 
 static struct block random_block(struct random *random) {
-    /* Sizes of all magnitudes, the largest included. */
+    /* Sizes and births of all magnitudes, the largest included. */
     uint64_t size_bytes = random_next(random) >> (64 - BLOCKS_SIZE_BITS);
     size_bytes >>= random_below(random, BLOCKS_SIZE_BITS + 1);
     if (random_below(random, 100) == 0)
@@ -31,7 +31,8 @@ static struct block random_block(struct random *random) {
     return (struct block){
         .size_bytes = size_bytes,
         .site = (uint32_t)random_below(random, (uint64_t)BLOCKS_SITE_MAX + 1),
-        .birth = (uint32_t)random_below(random, (uint64_t)BLOCKS_BIRTH_MAX + 1),
+        .birth = (uint32_t)random_below(random, (uint64_t)BLOCKS_BIRTH_MAX + 1) >>
+                 random_below(random, BLOCKS_BIRTH_BITS + 1),
     };
 }
 
@@ -159,6 +160,66 @@ static void test_addresses_and_sizes_beyond_the_limits_are_refused(void **state)
     assert_true(old.size_bytes == BLOCKS_SIZE_MAX && old.site == BLOCKS_SITE_MAX);
 }
 
+/* A block of each size, site and birth in a page whose births count from @first. */
+static void compare_at_borders(uint32_t first) {
+    static const uint64_t sizes[] = {
+        0, 1, BLOCKS_WIDE - 1, BLOCKS_WIDE, BLOCKS_WIDE + 1, BLOCKS_SIZE_MAX};
+    const uint32_t births[] = {0,
+                               first - 1,
+                               first,
+                               first + BLOCKS_SHORT_BIRTHS - 1,
+                               first + BLOCKS_SHORT_BIRTHS,
+                               BLOCKS_BIRTH_MAX};
+    static const uint32_t sites[] = {0, BLOCKS_SITE_MAX};
+    static struct blocks blocks;
+    const struct block opposites[] = {{0, 0, first},
+                                      {BLOCKS_SIZE_MAX, BLOCKS_SITE_MAX, BLOCKS_BIRTH_MAX}};
+    struct block out;
+    assert_int_equal(blocks_init(&blocks), 0);
+    assert_true(blocks_claim(&blocks, 0x10000, 1));
+    for (size_t i = 0; i < 6 * 6 * 2; i++) {
+        struct block in = {sizes[i % 6], sites[i / 36], births[i / 6 % 6] & BLOCKS_BIRTH_MAX};
+        /* Between a neighbour of zeroes and one of ones, in the same chain. */
+        assert_int_equal(blocks_lane_insert(&blocks, 1, 0x10000, &opposites[0]), BLOCKS_DONE);
+        assert_int_equal(blocks_lane_insert(&blocks, 1, 0x10010, &in), BLOCKS_DONE);
+        assert_int_equal(blocks_lane_insert(&blocks, 1, 0x10038, &opposites[1]), BLOCKS_DONE);
+        assert_int_equal(blocks_lane_remove(&blocks, 1, 0x10010, &out), BLOCKS_DONE);
+        assert_same_block(&out, &in);
+        assert_int_equal(blocks_lane_remove(&blocks, 1, 0x10038, &out), BLOCKS_DONE);
+        assert_same_block(&out, &opposites[1]);
+        assert_int_equal(blocks_lane_remove(&blocks, 1, 0x10000, &out), BLOCKS_DONE);
+        assert_same_block(&out, &opposites[0]);
+    }
+}
+
+static void test_sizes_and_births_at_the_border_of_two_slots_are_kept(void **state) {
+    compare_at_borders(0);
+    compare_at_borders(1);
+    compare_at_borders(BLOCKS_SHORT_BIRTHS);
+    compare_at_borders(BLOCKS_BIRTH_MAX - 100);
+    compare_at_borders(BLOCKS_BIRTH_MAX);
+}
+
+static void test_small_blocks_born_late_take_one_slot_where_none_is_older(void **state) {
+    static struct blocks blocks;
+    struct block block = {.size_bytes = 100};
+    struct block out;
+    assert_int_equal(blocks_init(&blocks), 0);
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uintptr_t i = 0; i < 500; i++) {
+            block.birth = round * 100000 + (uint32_t)i * 8;
+            assert_true(blocks_claim(&blocks, 0x10000 + i * 112, 1));
+            assert_int_equal(blocks_lane_insert(&blocks, 1, 0x10000 + i * 112, &block),
+                             BLOCKS_DONE);
+        }
+        const struct blocks_page *page = blocks_page_of(&blocks, 0x10000);
+        assert_true(page != NULL && page->used == 500 && page->capacity == 512);
+        for (uintptr_t i = 0; i < 500; i++)
+            assert_int_equal(blocks_lane_remove(&blocks, 1, 0x10000 + i * 112, &out),
+                             BLOCKS_DONE);
+    }
+}
+
 static void test_a_stale_entry_is_returned_when_its_address_comes_again(void **state) {
     static struct blocks blocks;
     struct block old = {0};
@@ -242,7 +303,7 @@ static void test_init_fails_when_memory_is_refused(void **state) {
 
 #define LANE_PAGE_BYTES (UINT64_C(1) << BLOCKS_PAGE_SHIFT)
 #define LANE_PAGES      6
-#define LANE_ENTRIES    (BLOCKS_SLOTS_MAX / 8) /* in each of the pages */
+#define LANE_ENTRIES    (BLOCKS_PARTS / 8) /* in each of the pages */
 #define LANE_BASE       UINT64_C(0x7ffeffff0000)
 #define NO_PAGE         UINT32_MAX
 
@@ -457,7 +518,7 @@ static void test_a_lane_keeps_the_memory_of_a_page_that_empties(void **state) {
     struct block out;
     assert_int_equal(blocks_init(&blocks), 0);
     for (int round = 0; round < 3; round++) {
-        for (uintptr_t i = 0; i < BLOCKS_SLOTS_MAX; i++) {
+        for (uintptr_t i = 0; i < BLOCKS_PARTS; i++) {
             enum blocks_answer answer =
                 blocks_lane_insert(&blocks, 5, LANE_PAGE_BYTES + i * 8, &block);
             if (round == 0 && answer != BLOCKS_DONE) {
@@ -467,7 +528,7 @@ static void test_a_lane_keeps_the_memory_of_a_page_that_empties(void **state) {
             assert_int_equal(answer, BLOCKS_DONE);
         }
         sysmem_refuse_after(0);
-        for (uintptr_t i = 0; i < BLOCKS_SLOTS_MAX; i++)
+        for (uintptr_t i = 0; i < BLOCKS_PARTS; i++)
             assert_int_equal(blocks_lane_remove(&blocks, 5, LANE_PAGE_BYTES + i * 8, &out),
                              BLOCKS_DONE);
         assert_int_equal(blocks_lane_remove(&blocks, 5, LANE_PAGE_BYTES, &out), BLOCKS_ABSENT);
@@ -510,6 +571,8 @@ int main(void) {
         cmocka_unit_test(test_scattered_addresses_are_kept_apart),
         cmocka_unit_test(test_a_large_stride_does_not_make_one_chain),
         cmocka_unit_test(test_addresses_and_sizes_beyond_the_limits_are_refused),
+        cmocka_unit_test(test_sizes_and_births_at_the_border_of_two_slots_are_kept),
+        cmocka_unit_test(test_small_blocks_born_late_take_one_slot_where_none_is_older),
         cmocka_unit_test(test_a_stale_entry_is_returned_when_its_address_comes_again),
         cmocka_unit_test(test_stale_entries_keep_the_sum_whole),
         cmocka_unit_test(test_when_memory_is_refused_the_block_that_is_lost_is_told),
