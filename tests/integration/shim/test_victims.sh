@@ -51,8 +51,8 @@ cleanup() {
     victim 'exit_ways _exit' v.open=1 $ended
     victim 'exit_ways _Exit' v.open=1 $ended
     victim 'exit_ways thread' v.open=1 $ended
+    victim 'exit_ways quick_exit' v.open=1 v.heap.allocations=1 $ended
     # Not seen: the trace looks killed, and is whole.
-    victim 'exit_ways quick_exit' state=1 v.heap.allocations=1
     victim 'exit_ways abort' state=1 v.heap.allocations=1
 
     # ---- fork and exec ----
@@ -63,7 +63,7 @@ cleanup() {
     traces=2
     victim spawn v.heap.allocations=1 v.heap.allocated=77 $ended
     traces=2
-    victim exec_itself state=1 v.heap.allocated=111
+    victim exec_itself state=3 v.heap.allocated=111
 
     # ---- descriptors, folders, files ----
     # The descriptors go with the streams: what is compared is that nothing is printed.

@@ -15,7 +15,7 @@ export MALLOC_PERTURB_=0
 run_plain() (
     cd "$work/cwd" || exit 1
     eval "${before:-:}"
-    timeout 60 "$@" >"$work/plain.out" 2>"$work/plain.err" </dev/null
+    timeout 60 env LD_PRELOAD="$also" "$@" >"$work/plain.out" 2>"$work/plain.err" </dev/null
 )
 
 run_shimmed() (
@@ -23,13 +23,14 @@ run_shimmed() (
     eval "${before:-:}"
     [ "$output" = default ] || export VOTRACE_OUTPUT="$output"
     # env stands between, so that timeout itself is not traced.
-    exec timeout 60 env VOTRACE_STACKS="$stacks" LD_PRELOAD="$lib" "$@" \
+    exec timeout 60 env VOTRACE_STACKS="$stacks" LD_PRELOAD="$lib${also:+ $also}" "$@" \
         >"$work/shim.out" 2>"$work/shim.err" </dev/null
 )
 
 # Options of the next victim, put back after it.
 reset() {
     before=
+    also= # libraries preloaded in both runs
     output=$work/traces/%e.%p.vtr
     trace_folder=$work/traces
     traces=1
