@@ -156,39 +156,42 @@ static int run_here(const struct churn *model) {
     return churn.failed > 0 ? -ENOMEM : 0;
 }
 
+/* One end of a belt would wait for the other for ever: without all threads there is no run. */
+static void start(pthread_t *ret_handle, void *(*work)(void *), struct churn *churn) {
+    int error = pthread_create(ret_handle, NULL, work, churn);
+    if (error == 0)
+        return;
+    fprintf(stderr, "churn: no thread: %s\n", strerror(error));
+    exit(2);
+}
+
 /*
  * Run @threads copies of @model at once, or half as many with two threads each when @hand_over
- * is set. Returns 0 or a negative errno; a thread that cannot be had ends the program's work
- * before it began, since one end of a belt would wait for the other.
+ * is set. Returns 0 or a negative errno.
  */
 static int run_threads(const struct churn *model, uint64_t threads, bool hand_over) {
     static struct belt belts[MAX_THREADS];
     struct churn churns[MAX_THREADS];
     pthread_t handles[MAX_THREADS];
     uint64_t count = hand_over ? threads / 2 : threads;
-    int result = 0;
+    uint64_t failed = 0;
+    void **rings = calloc(count * model->live, sizeof(*rings));
+    if (!rings)
+        return -ENOMEM;
 
     for (uint64_t i = 0; i < count; i++) {
         churns[i] = *model;
         churns[i].belt = hand_over ? &belts[i] : NULL;
-        churns[i].ring = calloc(model->live, sizeof(*model->ring));
-        if (!churns[i].ring)
-            return -ENOMEM;
-    }
-    for (uint64_t i = 0; i < threads; i++) {
-        int error =
-            pthread_create(&handles[i], NULL, i < count ? run : run_taker, &churns[i % count]);
-        if (error != 0)
-            return -error;
+        churns[i].ring = rings + i * model->live;
     }
     for (uint64_t i = 0; i < threads; i++)
+        start(&handles[i], i < count ? run : run_taker, &churns[i % count]);
+    for (uint64_t i = 0; i < threads; i++)
         pthread_join(handles[i], NULL);
-    for (uint64_t i = 0; i < count; i++) {
-        if (churns[i].failed > 0)
-            result = -ENOMEM;
-        free(churns[i].ring);
-    }
-    return result;
+    for (uint64_t i = 0; i < count; i++)
+        failed += churns[i].failed;
+    free(rings);
+    return failed > 0 ? -ENOMEM : 0;
 }
 
 static int parse_number(const char *text, uint64_t largest, uint64_t *ret_number) {

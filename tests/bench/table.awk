@@ -2,7 +2,8 @@
 #
 # table.awk: lines of WORKLOAD TOOL MEASURE VALUE to three tables: the targets and what was
 # reached, every figure, and the traces. Each figure is the median of its samples.
-# -v tools='...' and -v workloads='...' give the order, -v targets=FILE the targets.
+# -v tools='...' and -v workloads='...' give the order, -v targets=FILE the targets. A workload
+# without samples is one that could not be measured here.
 
 # Sets low and high, too; without samples returns "".
 function median(workload, tool, measure,    key, n, i, j, held, sorted) {
@@ -71,12 +72,12 @@ function line(character, length_wanted,    text) {
 function print_targets(    text, word, n, i, words, width, figure, target, verdict, rows, row) {
     while ((getline text < targets) > 0) {
         n = split(text, word, " ")
-        if (n == 0 || word[1] ~ /^#/)
+        if (n == 0 || word[1] ~ /^#/ || !(word[1] in asked))
             continue
         words = word[5]
         for (i = 6; i <= n; i++)
             words = words " " word[i]
-        figure = measured(word[1] == "age-long" ? age_long : word[1], word[2], word[3])
+        figure = measured(word[1] == "trace-age" ? age_long : word[1], word[2], word[3])
         target = word[4] == "-" ? "-" : "<= " word[4]
         verdict = word[4] == "-" ? "" : figure == "" ? "not measured" : \
             figure <= word[4] + 0 ? "met" : "missed"
@@ -85,7 +86,7 @@ function print_targets(    text, word, n, i, words, width, figure, target, verdi
             width = length(words)
     }
     if (rows == 0) {
-        print "table.awk: no targets in " targets >"/dev/stderr"
+        print "table.awk: no targets for these workloads in " targets >"/dev/stderr"
         failed = 2
         exit failed
     }
@@ -159,6 +160,7 @@ END {
         exit failed
     given = split(workloads, listed, " ")
     for (i = 1; i <= given; i++) {
+        asked[listed[i]] = 1
         if (listed[i] == "trace-age") {
             workload[++workload_count] = "age-1"
             workload[++workload_count] = age_long

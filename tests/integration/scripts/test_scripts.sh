@@ -52,7 +52,7 @@ test_tally() {
 # table TARGETS: the tables of the samples that come in.
 table() {
     printf '%s\n' '# a comment' "$1" >"$scratch/targets"
-    awk -v tools='plain votrace-none votrace-all heaptrack' -v workloads='churn-1 trace-age' \
+    awk -v tools='plain votrace-none votrace-all heaptrack' -v workloads='churn-1 xmllint trace-age' \
         -v "targets=$scratch/targets" -f "$root/tests/bench/table.awk"
 }
 
@@ -84,7 +84,7 @@ xmllint votrace-all of-heaptrack 0.25 not there" <"$scratch/samples" >"$scratch/
         "$(tr -s ' ' <"$scratch/table" | tail -n 1)"
     expect table_compares_the_trace_of_a_long_churn_with_that_of_a_second '1.50 missed' \
         "$(printf 'age-%s\n' '1 votrace-all trace 100' '30 votrace-all trace 150' |
-            table 'age-long votrace-all x-second 1.00 size' |
+            table 'trace-age votrace-all x-second 1.00 size' |
             awk '/ size / { print $6, $11 }')"
     table 'churn-1 votrace-all of-luck 1 figure' <"$scratch/samples" >"$scratch/table" 2>&1
     expect table_refuses_a_measure_that_it_does_not_know \
