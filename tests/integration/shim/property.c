@@ -66,7 +66,7 @@ static struct {
         uint32_t birth;
     } blocks[BLOCKS];
     unsigned char *area; /* AREA_PAGES, one state each */
-    enum { NONE, ANON, FILE_BACKED } pages[AREA_PAGES];
+    enum { NONE, ANON, FILE_BACKED, RESERVED } pages[AREA_PAGES];
     struct {
         unsigned char *start;
         size_t bytes;
@@ -354,33 +354,57 @@ static int64_t area_take(unsigned first, unsigned end) {
     return anon * (int64_t)PAGE;
 }
 
-static void area_set(unsigned first, unsigned end, bool anon) {
+static void area_set(unsigned first, unsigned end, int state) {
     anon_changes(-area_take(first, end));
     for (unsigned page = first; page < end; page++)
-        test.pages[page] = anon ? ANON : FILE_BACKED;
-    if (anon)
+        test.pages[page] = state;
+    if (state == ANON)
         anon_changes((int64_t)((end - first) * PAGE));
 }
 
+/* Reserved addresses become memory; what is memory already stays what it is. */
+static void area_protect(unsigned first, unsigned end) {
+    unsigned reserved = 0;
+    for (unsigned page = first; page < end; page++) {
+        if (test.pages[page] == NONE)
+            return;
+        reserved += test.pages[page] == RESERVED;
+    }
+    if (mprotect(test.area + first * PAGE, (end - first) * PAGE, PROT_READ) != 0)
+        differ("process", "mprotect", 0, errno);
+    for (unsigned page = first; page < end; page++)
+        if (test.pages[page] == RESERVED)
+            test.pages[page] = ANON;
+    if (reserved > 0)
+        anon_changes((int64_t)(reserved * PAGE));
+}
+
 static void step_area(void) {
+    static const int states[] = {ANON, ANON, FILE_BACKED, RESERVED};
     unsigned first = (unsigned)below(AREA_PAGES);
     unsigned end = first + 1 + (unsigned)below(20);
-    bool anon = below(3) > 0;
+    int state = states[below(4)];
     end = end < AREA_PAGES ? end : AREA_PAGES;
     size_t bytes = (end - first) * PAGE - below(PAGE);
     unsigned char *at = test.area + first * PAGE;
-    int flags = MAP_PRIVATE | MAP_FIXED | (anon ? MAP_ANONYMOUS : 0);
+    int protection = state == RESERVED ? PROT_NONE : PROT_READ;
+    int fd = state == FILE_BACKED ? test.fd : -1;
+    int flags = MAP_PRIVATE | MAP_FIXED | (state == FILE_BACKED ? 0 : MAP_ANONYMOUS);
+    if (below(4) == 0) {
+        area_protect(first, end);
+        return;
+    }
     if (below(2) == 0) {
         if (munmap(at, bytes) != 0)
             differ("process", "munmap", 0, errno);
         anon_changes(-area_take(first, end));
         return;
     }
-    void *got = below(2) == 0 ? mmap(at, bytes, PROT_READ, flags, anon ? -1 : test.fd, 0)
-                              : mmap64(at, bytes, PROT_READ, flags, anon ? -1 : test.fd, 0);
+    void *got = below(2) == 0 ? mmap(at, bytes, protection, flags, fd, 0)
+                              : mmap64(at, bytes, protection, flags, fd, 0);
     if (got != at)
         differ("process", "mmap", (int64_t)(uintptr_t)at, (int64_t)(uintptr_t)got);
-    area_set(first, end, anon);
+    area_set(first, end, state);
 }
 
 static size_t pages_up(size_t bytes) {
@@ -430,7 +454,7 @@ static void map_remap_fixed(unsigned slot) {
         differ("process", "mremap", (int64_t)(uintptr_t)at, (int64_t)(uintptr_t)start);
     if (test.maps[slot].anon)
         anon_changes(-(int64_t)test.maps[slot].bytes);
-    area_set(first, first + pages, test.maps[slot].anon);
+    area_set(first, first + pages, test.maps[slot].anon ? ANON : FILE_BACKED);
     test.maps[slot].start = NULL;
 }
 
@@ -527,13 +551,12 @@ int main(int argc, char **argv) {
     if (test.area != AREA)
         differ("process", "the area's mapping", 1, errno);
     for (unsigned page = 0; page < AREA_PAGES; page++)
-        test.pages[page] = ANON;
+        test.pages[page] = RESERVED;
     pthread_barrier_init(&test.barrier, NULL, alone ? 1 : count + 1);
     for (unsigned i = 0; i < count && !alone; i++)
         pthread_create(&threads[i], NULL, work, &steps);
 
     adopt_process();
-    test.regions[0].anon = (int64_t)(AREA_PAGES * PAGE);
     compare();
     if (alone) {
         for (uint64_t i = 0; i < steps; i++)
