@@ -22,7 +22,7 @@ static int read_steady(const char *path, struct trace **ret_trace, struct fault 
             trace_close(trace);
             return r;
         }
-        bool steady = trace->header->updating % 2 == 0 && trace->size == again->size &&
+        bool steady = trace_events_in_flight(trace) == 0 && trace->size == again->size &&
                       memcmp(trace->bytes, again->bytes, trace->size) == 0;
         trace_close(again);
         if (steady) {

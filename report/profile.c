@@ -36,7 +36,19 @@ static const struct profile_gap_text gap_texts[PROFILE_GAPS] = {
                                  "region beyond the limit not measured", true},
     [PROFILE_SETTINGS_IGNORED] = {"settings_ignored", "VOTRACE_* settings not understood",
                                   "VOTRACE_* setting not understood", false},
+    [PROFILE_MALLOC_ELSEWHERE] = {"malloc_elsewhere",
+                                  "allocators that the program brings and that were not seen",
+                                  "the program brings its own malloc: its allocations were not "
+                                  "seen",
+                                  true},
 };
+
+const char *profile_space_words(enum trace_space space) {
+    static const char *const words[] = {"heap", "anonymous mappings", "file mappings",
+                                        "reserved addresses"};
+    _Static_assert(sizeof(words) / sizeof(words[0]) == TRACE_SPACES, "a word for each space");
+    return words[space];
+}
 
 const struct profile_gap_text *profile_gap_text(enum profile_gap gap) {
     return &gap_texts[gap];
@@ -50,7 +62,8 @@ bool profile_is_incomplete(const struct profile *profile) {
     for (size_t i = 0; i < PROFILE_GAPS; i++)
         if (profile->gaps[i] != 0 && gap_texts[i].spoils_the_sums)
             return true;
-    return profile->end != PROFILE_ENDED || profile->truncated || profile->cut;
+    bool ended = profile->end == PROFILE_ENDED || profile->end == PROFILE_EXECED;
+    return !ended || profile->truncated || profile->cut;
 }
 
 int64_t profile_peak_added(const struct profile_totals *totals) {
@@ -59,6 +72,10 @@ int64_t profile_peak_added(const struct profile_totals *totals) {
 
 int64_t profile_net(const struct profile_totals *totals) {
     return totals->end.bytes - totals->start.bytes;
+}
+
+int64_t profile_slack(const struct profile_region *region) {
+    return region->usable_peak_bytes - region->totals[TRACE_HEAP].peak_bytes;
 }
 
 bool profile_counts_are_known(const struct profile_region *region) {
@@ -96,10 +113,15 @@ static bool pair_is_sane(const struct profile_pair *pair) {
     return pair->blocks >= 0 && pair->bytes >= 0;
 }
 
+/* What is live cannot be less than nothing, unless others' blocks count as well. */
+static bool live_is_sane(const struct profile_region *region, const struct profile_pair *live) {
+    return region->thread != 0 || pair_is_sane(live);
+}
+
 /* Sums saturate: a sum that does not fit equals no total that passed the checks. */
 static void sum_add(int64_t *sum, int64_t value) {
     if (__builtin_add_overflow(*sum, value, sum))
-        *sum = INT64_MAX;
+        *sum = value > 0 ? INT64_MAX : INT64_MIN;
 }
 
 static void pair_add(struct profile_pair *sum, const struct profile_pair *value) {
@@ -107,24 +129,41 @@ static void pair_add(struct profile_pair *sum, const struct profile_pair *value)
     sum_add(&sum->bytes, value->bytes);
 }
 
+static int region_fault(const struct profile_region *region, struct fault *fault,
+                        const char *what) {
+    return fault_set(fault, -EBADMSG, "damaged: region \"%s\" (instance %" PRIu32 ") %s",
+                     region->name, region->instance, what);
+}
+
 static int totals_fault(const struct profile_region *region, size_t space, struct fault *fault,
                         const char *what, int64_t sites, int64_t says) {
-    static const char *const spaces[] = {"heap", "anonymous mappings", "file mappings",
-                                         "reserved addresses"};
     return fault_set(fault, -EBADMSG,
                      "damaged: region \"%s\" (instance %" PRIu32 ", %s): %s add up to %" PRId64
                      ", its total says %" PRId64,
-                     region->name, region->instance, spaces[space], what, sites, says);
+                     region->name, region->instance,
+                     profile_space_words((enum trace_space)space), what, sites, says);
+}
+
+/* start + allocated - freed, which is what is live at the end. */
+static struct profile_pair end_of(const struct profile_totals *totals) {
+    struct profile_pair end = totals->start;
+    pair_add(&end, &totals->allocated);
+    pair_add(&end, &(struct profile_pair){-totals->freed.blocks, -totals->freed.bytes});
+    return end;
 }
 
 static int totals_check(const struct profile_region *region, size_t space,
                         struct fault *fault) {
     const struct profile_totals *totals = &region->totals[space];
-    const struct profile_pair *pairs[] = {&totals->start, &totals->end, &totals->allocated,
-                                          &totals->freed};
+    const struct profile_pair *pairs[] = {&totals->start, &totals->allocated, &totals->freed};
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
         if (!pair_is_sane(pairs[i]))
             return totals_fault(region, space, fault, "bytes or blocks", 0, pairs[i]->bytes);
+    if (!live_is_sane(region, &totals->end))
+        return totals_fault(region, space, fault, "bytes or blocks", 0, totals->end.bytes);
+    if (region->thread != 0 && (totals->start.blocks != 0 || totals->start.bytes != 0))
+        return totals_fault(region, space, fault, "a thread's bytes at the start", 0,
+                            totals->start.bytes);
 
     int64_t least =
         totals->start.bytes > totals->end.bytes ? totals->start.bytes : totals->end.bytes;
@@ -133,15 +172,20 @@ static int totals_check(const struct profile_region *region, size_t space,
                             totals->peak_bytes);
     if (!profile_counts_are_known(region))
         return 0;
-    struct profile_pair end = totals->start;
-    pair_add(&end, &totals->allocated);
-    if (end.blocks - totals->freed.blocks != totals->end.blocks)
-        return totals_fault(region, space, fault, "start, allocations and frees",
-                            end.blocks - totals->freed.blocks, totals->end.blocks);
-    if (end.bytes - totals->freed.bytes != totals->end.bytes)
-        return totals_fault(region, space, fault, "start, allocated and freed bytes",
-                            end.bytes - totals->freed.bytes, totals->end.bytes);
+    struct profile_pair end = end_of(totals);
+    if (end.blocks != totals->end.blocks)
+        return totals_fault(region, space, fault, "start, allocations and frees", end.blocks,
+                            totals->end.blocks);
+    if (end.bytes != totals->end.bytes)
+        return totals_fault(region, space, fault, "start, allocated and freed bytes", end.bytes,
+                            totals->end.bytes);
     return 0;
+}
+
+static bool row_is_sane(const struct profile_region *region, const struct profile_row *row) {
+    return pair_is_sane(&row->allocated) && pair_is_sane(&row->freed) &&
+           pair_is_sane(&row->start) && live_is_sane(region, &row->peak) &&
+           live_is_sane(region, &row->end) && row->temporary >= 0;
 }
 
 static int rows_check(const struct profile *profile, const struct profile_region *region,
@@ -151,17 +195,9 @@ static int rows_check(const struct profile *profile, const struct profile_region
         const struct profile_row *row = &region->rows[i];
         if (row->site >= profile->site_count ||
             (i > 0 && row->site <= region->rows[i - 1].site))
-            return fault_set(fault, -EBADMSG,
-                             "damaged: region \"%s\" (instance %" PRIu32
-                             ") names a call site that is not there",
-                             region->name, region->instance);
-        if (!pair_is_sane(&row->allocated) || !pair_is_sane(&row->freed) ||
-            !pair_is_sane(&row->start) || !pair_is_sane(&row->peak) ||
-            !pair_is_sane(&row->end) || row->temporary < 0)
-            return fault_set(fault, -EBADMSG,
-                             "damaged: region \"%s\" (instance %" PRIu32
-                             ") has a call site with a negative count",
-                             region->name, region->instance);
+            return region_fault(region, fault, "names a call site that is not there");
+        if (!row_is_sane(region, row))
+            return region_fault(region, fault, "has a call site with a negative count");
         struct profile_totals *sum = &sums[profile->sites[row->site].space];
         pair_add(&sum->start, &row->start);
         pair_add(&sum->end, &row->end);
@@ -187,6 +223,36 @@ static int rows_check(const struct profile *profile, const struct profile_region
     return 0;
 }
 
+/* The peak is among the points, and none is above it. */
+static int points_check(const struct profile_region *region, struct fault *fault) {
+    int64_t peak = region->totals[TRACE_HEAP].peak_bytes;
+    bool has_peak = region->points_count == 0;
+    if (region->points_count > PROFILE_POINTS_MAX)
+        return region_fault(region, fault, "has more points in time than were ever kept");
+    for (size_t i = 0; i < region->points_count; i++) {
+        const struct profile_point *point = &region->points[i];
+        if (point->elapsed_ns < 0 || (i > 0 && point->elapsed_ns < point[-1].elapsed_ns))
+            return region_fault(region, fault, "goes back in time");
+        if (point->live_bytes > peak || (region->thread == 0 && point->live_bytes < 0))
+            return region_fault(region, fault, "has a point in time with impossible bytes");
+        has_peak |= point->live_bytes == peak;
+    }
+    return has_peak ? 0 : region_fault(region, fault, "never was at its peak");
+}
+
+static int extras_check(const struct profile_region *region, struct fault *fault) {
+    for (size_t i = 0; region->sizes && i < TRACE_SIZE_BUCKETS; i++)
+        if (region->sizes[i] < 0)
+            return region_fault(region, fault, "has sizes with a negative count");
+    const struct profile_totals *heap = &region->totals[TRACE_HEAP];
+    if (region->usable_is_known && region->thread == 0 &&
+        (region->usable_start_bytes < heap->start.bytes ||
+         region->usable_peak_bytes < heap->peak_bytes ||
+         region->usable_end_bytes < heap->end.bytes))
+        return region_fault(region, fault, "was given less than it requested");
+    return points_check(region, fault);
+}
+
 int profile_check(const struct profile *profile, struct fault *fault) {
     int r = tables_check(profile, fault);
     for (size_t i = 0; r == 0 && i < profile->region_count; i++) {
@@ -195,6 +261,8 @@ int profile_check(const struct profile *profile, struct fault *fault) {
             r = totals_check(region, space, fault);
         if (r == 0 && region->has_rows)
             r = rows_check(profile, region, fault);
+        if (r == 0)
+            r = extras_check(region, fault);
     }
     return r;
 }

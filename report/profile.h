@@ -19,8 +19,10 @@
 #include <stdint.h>
 
 #define PROFILE_BUILD_ID_BYTES (2 * TRACE_BUILD_ID_MAX + 1)
+#define PROFILE_UUID_BYTES     (2 * TRACE_UUID_BYTES + 1)
+#define PROFILE_POINTS_MAX     (TRACE_TIMELINE_POINTS + 3) /* start, peak and end are added */
 
-/* The fields of struct trace_completeness, in its order. */
+/* The first fields of struct trace_completeness, in its order: what was not seen. */
 enum profile_gap {
     PROFILE_EVENTS_LOST,
     PROFILE_UNKNOWN_FREES,
@@ -32,6 +34,7 @@ enum profile_gap {
     PROFILE_UNBALANCED_ENDS,
     PROFILE_REGIONS_DROPPED,
     PROFILE_SETTINGS_IGNORED,
+    PROFILE_MALLOC_ELSEWHERE,
     PROFILE_GAPS,
 };
 
@@ -44,8 +47,9 @@ struct profile_gap_text {
 
 enum profile_end {
     PROFILE_ENDED,    /* exit() or return from main was seen */
-    PROFILE_KILLED,   /* the process is gone and never said so: killed, or replaced by exec */
+    PROFILE_KILLED,   /* the process is gone and never said so */
     PROFILE_SNAPSHOT, /* the process was still running */
+    PROFILE_EXECED,   /* replaced by another program: what it did until then is all here */
 };
 
 struct profile_pair {
@@ -104,9 +108,20 @@ struct profile_totals {
     int64_t owned_peak_bytes;
 };
 
+/* Live heap at one moment. */
+struct profile_point {
+    int64_t elapsed_ns; /* since the start of the trace */
+    int64_t live_bytes;
+};
+
+/*
+ * In a region of one thread `start` is 0, and what is live may be negative, in rows and totals:
+ * the thread may free what others had allocated.
+ */
 struct profile_region {
     const char *name;
     uint32_t instance; /* from 1 */
+    uint32_t thread;   /* kernel thread id of a region of one thread; 0: of the process */
     uint32_t parent;   /* index of the region it began in; 0 for region 0 */
     bool open;         /* never ended; always so for region 0, "process" */
     bool has_rows;     /* false: only the totals are known */
@@ -116,6 +131,14 @@ struct profile_region {
     int64_t combined_start_bytes; /* heap and anonymous mappings together */
     int64_t combined_peak_bytes;
     int64_t combined_end_bytes;
+    int64_t peak_elapsed_ns; /* the heap's peak is no later than this */
+    bool usable_is_known;    /* what the allocator gave for what was requested of the heap */
+    int64_t usable_start_bytes;
+    int64_t usable_peak_bytes; /* at the heap's peak */
+    int64_t usable_end_bytes;
+    const int64_t *sizes; /* heap allocations by size, TRACE_SIZE_BUCKETS of them, or NULL */
+    const struct profile_point *points; /* points_count, by time, with start, peak and end */
+    size_t points_count;                /* 0: no timeline was kept */
     struct profile_totals totals[TRACE_SPACES];
     const struct profile_row *rows; /* rows_count, by site */
     size_t rows_count;
@@ -131,8 +154,13 @@ struct profile {
     size_t argument_count;
     const char *votrace_version;
     uint32_t pid;
+    uint32_t parent_pid;
+    char uuid[PROFILE_UUID_BYTES];        /* of the trace, hexadecimal; "" when it has none */
+    char parent_uuid[PROFILE_UUID_BYTES]; /* of a forked child: its parent's trace; else "" */
+    bool forked;                          /* began by fork(), with what its parent had */
+    int64_t inherited_freed;              /* frees of blocks that its parent had allocated */
     int64_t start_realtime_ns;
-    int64_t elapsed_ns; /* until exit; until the last region event when that was not seen */
+    int64_t elapsed_ns; /* until the end; until the last thing known when that was not seen */
     enum profile_end end;
     enum trace_stacks stacks;
     uint32_t depth_limit;
@@ -178,6 +206,12 @@ int64_t profile_net(const struct profile_totals *totals) _nonnull_;
  * a trace that was cut off: its rows had them.
  */
 bool profile_counts_are_known(const struct profile_region *region) _nonnull_;
+
+/* A kind of memory for people: "heap", "anonymous mappings" ... */
+const char *profile_space_words(enum trace_space space);
+
+/* usable - requested at the heap's peak, where usable_is_known. */
+int64_t profile_slack(const struct profile_region *region) _nonnull_;
 
 /* Name, meaning and weight of one kind of gap. */
 const struct profile_gap_text *profile_gap_text(enum profile_gap gap);

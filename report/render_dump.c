@@ -26,7 +26,7 @@ static void print_text(const struct term *term, const char *name,
 }
 
 static void dump_header(const struct term *term, const struct trace *trace) {
-    static const char *const states[] = {"starting", "running", "exited"};
+    static const char *const states[] = {"starting", "running", "exited", "execed"};
     static const char *const stacks[] = {"none", "region", "all"};
     const struct trace_header *header = trace->header;
     const uint64_t *gaps = &header->completeness.events_lost;

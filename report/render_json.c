@@ -23,7 +23,7 @@ static void write_parameters(struct json *json, const struct run *run) {
 
 static void write_run(struct json *json, const struct run *run) {
     static const char *const outcomes[] = {"unknown", "exited", "signaled"};
-    static const char *const ends[] = {"ended", "killed", "snapshot"};
+    static const char *const ends[] = {"ended", "killed", "snapshot", "execed"};
     const struct profile *profile = &run->profile;
     json_int(json, "run", run->id);
     json_text(json, "uuid", run->uuid);

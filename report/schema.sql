@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- schema.sql: a votrace store, version 1. docs/schema.md draws it; a change is a new version.
+-- schema.sql: a votrace store, version 2. docs/schema.md draws it; a change is a new version.
 --
 -- application_id is "votr". Sizes are bytes as requested by the program, *_ns nanoseconds,
 -- *_blocks counts of allocations that are live. Times of day are since 1970, UTC.
@@ -27,12 +27,17 @@ CREATE TABLE run (
     kernel           TEXT NOT NULL,    -- release of its kernel
     machine          TEXT NOT NULL,    -- its architecture, as uname -m
     votrace_version  TEXT NOT NULL,    -- version of the recorder
+    trace_uuid       TEXT NOT NULL,    -- of its trace, hexadecimal, '' when it has none
+    parent_uuid      TEXT NOT NULL,    -- trace_uuid of the process that forked it, else ''
+    forked           INTEGER NOT NULL, -- 1: began by fork(), with what its parent had
+    inherited_freed  INTEGER NOT NULL, -- frees of blocks that its parent had allocated
     pid              INTEGER NOT NULL, -- process id
+    parent_pid       INTEGER NOT NULL, -- of its parent, 0 when not known
     start_ns         INTEGER NOT NULL, -- when recording began, since 1970
     elapsed_ns       INTEGER NOT NULL, -- until exit; until the last region event when killed
     outcome          TEXT NOT NULL CHECK (outcome IN ('unknown', 'exited', 'signaled')), -- how the launcher saw it end
     status           INTEGER NOT NULL, -- exit status or signal number, 0 when unknown
-    trace_end        TEXT NOT NULL CHECK (trace_end IN ('ended', 'killed', 'snapshot')), -- how the trace says it ended
+    trace_end        TEXT NOT NULL CHECK (trace_end IN ('ended', 'killed', 'snapshot', 'execed')), -- how the trace says it ended
     stacks           TEXT NOT NULL CHECK (stacks IN ('none', 'region', 'all')), -- when stacks were taken
     depth_limit      INTEGER NOT NULL, -- frames kept of a stack
     stacks_truncated INTEGER NOT NULL, -- distinct stacks that were deeper
@@ -48,9 +53,11 @@ CREATE TABLE run (
     forked_children  INTEGER NOT NULL, -- forked children not measured
     unbalanced_ends  INTEGER NOT NULL, -- region ends without a begin
     regions_dropped  INTEGER NOT NULL, -- region instances not measured
-    settings_ignored INTEGER NOT NULL  -- VOTRACE_* settings not understood
+    settings_ignored INTEGER NOT NULL, -- VOTRACE_* settings not understood
+    malloc_elsewhere INTEGER NOT NULL  -- 1: the program brings its own malloc, which was not seen
 ) STRICT;
 CREATE INDEX run_by_benchmark ON run (benchmark_id, id);
+CREATE INDEX run_by_trace ON run (trace_uuid, id);
 
 -- A file that code was loaded from.
 CREATE TABLE module (
@@ -89,6 +96,7 @@ CREATE TABLE region (
     parent_ordinal INTEGER NOT NULL, -- the region it began in
     name           TEXT NOT NULL,    -- as marked by the program
     instance       INTEGER NOT NULL, -- 1, 2 ... among those of this name
+    thread         INTEGER NOT NULL, -- kernel thread id of a region of one thread, 0: of the process
     open           INTEGER NOT NULL, -- 1: never ended
     has_sites      INTEGER NOT NULL, -- 0: only totals were kept
     begin_ns       INTEGER NOT NULL, -- since the start of the run
@@ -97,6 +105,12 @@ CREATE TABLE region (
     combined_start INTEGER NOT NULL, -- heap and anonymous mappings together, bytes at begin
     combined_peak  INTEGER NOT NULL, -- bytes at the peak of their sum
     combined_end   INTEGER NOT NULL, -- bytes at the end
+    peak_ns        INTEGER NOT NULL, -- the heap's peak is no later than this, since the start of the run
+    usable_start   INTEGER,          -- what the allocator gave for live_start of the heap; NULL: not asked for
+    usable_peak    INTEGER,          -- likewise for live_peak
+    usable_end     INTEGER,          -- likewise for live_end
+    sizes          TEXT,             -- heap allocations by size, JSON: [of size 0, of 1, 2-3, 4-7, ...]; NULL: not known
+    timeline       TEXT,             -- live heap, JSON: [ns, bytes, then differences of both, ...]; NULL: not kept
     UNIQUE (run_id, ordinal)
 ) STRICT;
 
@@ -140,3 +154,13 @@ CREATE TABLE region_site (
     temporary        INTEGER NOT NULL, -- blocks freed by the very next event of their thread
     PRIMARY KEY (region_id, space, stack_id, flags)
 ) STRICT, WITHOUT ROWID;
+
+-- The heap of a region over time, its start, peak and end among the points.
+CREATE VIEW v_timeline AS
+SELECT region_id, place, max(elapsed_ns) AS elapsed_ns, max(live) AS live -- since the start of the run; bytes
+FROM (SELECT region.id AS region_id, key / 2 AS place, key % 2 AS is_live,
+             CASE key % 2 WHEN 0 THEN sum(value) OVER points END AS elapsed_ns,
+             CASE key % 2 WHEN 1 THEN sum(value) OVER points END AS live
+      FROM region, json_each(region.timeline)
+      WINDOW points AS (PARTITION BY region.id, key % 2 ORDER BY key))
+GROUP BY region_id, place;

@@ -27,7 +27,7 @@ static const char schema_sql[] =
 
 const char *const store_space_names[] = {"heap", "map_anon", "map_file", "map_reserved"};
 const char *const store_outcome_names[] = {"unknown", "exited", "signaled"};
-const char *const store_end_names[] = {"ended", "killed", "snapshot"};
+const char *const store_end_names[] = {"ended", "killed", "snapshot", "execed"};
 const char *const store_stacks_names[] = {"none", "region", "all"};
 
 int store_fault(struct store *store, const char *sql, struct fault *fault) {
@@ -66,11 +66,16 @@ int store_bind_list(struct store *store, sqlite3_stmt *statement, struct fault *
     int code = SQLITE_OK;
     sqlite3_reset(statement);
     for (int i = 0; code == SQLITE_OK && types[i] != '\0'; i++) {
-        if (types[i] == 'i')
+        if (types[i] == 'i') {
             code = sqlite3_bind_int64(statement, i + 1, va_arg(values, int64_t));
-        else
+        } else if (types[i] == 'o') {
+            const int64_t *value = va_arg(values, const int64_t *);
+            code = value ? sqlite3_bind_int64(statement, i + 1, *value)
+                         : sqlite3_bind_null(statement, i + 1);
+        } else {
             code = sqlite3_bind_text(statement, i + 1, va_arg(values, const char *), -1,
                                      SQLITE_STATIC);
+        }
     }
     return code == SQLITE_OK ? 0 : store_fault(store, sqlite3_sql(statement), fault);
 }
@@ -93,8 +98,8 @@ int store_step(struct store *store, sqlite3_stmt *statement, struct fault *fault
     return store_fault(store, sqlite3_sql(statement), fault);
 }
 
-static int number_read(struct store *store, const char *sql, int64_t *ret_value,
-                       struct fault *fault) {
+int store_number(struct store *store, const char *sql, int64_t *ret_value,
+                 struct fault *fault) {
     sqlite3_stmt *statement;
     int r = store_prepare(store, sql, &statement, fault);
     if (r < 0)
@@ -108,15 +113,15 @@ static int number_read(struct store *store, const char *sql, int64_t *ret_value,
 
 int store_check_kind(struct store *store, struct fault *fault) {
     int64_t application_id, version, tables;
-    int r = number_read(store, "PRAGMA application_id", &application_id, fault);
+    int r = store_number(store, "PRAGMA application_id", &application_id, fault);
     if (r == 0)
-        r = number_read(store, "PRAGMA user_version", &version, fault);
+        r = store_number(store, "PRAGMA user_version", &version, fault);
     if (r == 0)
-        r = number_read(store, "SELECT count(*) FROM sqlite_schema", &tables, fault);
+        r = store_number(store, "SELECT count(*) FROM sqlite_schema", &tables, fault);
     if (r < 0)
         return r;
     if (tables == 0 && application_id == 0 && version == 0)
-        return 1;
+        return STORE_IS_EMPTY;
     if (application_id != STORE_APPLICATION_ID)
         return fault_set(fault, -EMEDIUMTYPE,
                          "this is a database of another program, not a votrace store");
@@ -125,10 +130,10 @@ int store_check_kind(struct store *store, struct fault *fault) {
                          "store version %" PRId64 " is newer than this votreport, which knows "
                          "version %d: use a newer votreport",
                          version, STORE_VERSION);
-    if (version != STORE_VERSION)
-        return fault_set(fault, -ENOTSUP, "store version %" PRId64 " was never released",
-                         version);
-    return 0;
+    if (version < 1)
+        return fault_set(fault, -EBADMSG,
+                         "the store is damaged: it says it is of version %" PRId64, version);
+    return version < STORE_VERSION ? STORE_IS_OLD : 0;
 }
 
 int store_create_schema(struct store *store, struct fault *fault) {
@@ -150,19 +155,60 @@ static char *plain_path(const char *path) {
     return plain;
 }
 
-static int store_configure(struct store *store, struct fault *fault) {
+static int connection_configure(struct store *store, struct fault *fault) {
     sqlite3_busy_timeout(store->db, LOCK_WAIT_MS);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     /* A hostile file's schema must not call functions of ours. */
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    int r = store_execute(store, "PRAGMA foreign_keys=ON", fault);
-    if (r == 0 && store->mode == STORE_READ)
-        r = store_execute(store, "PRAGMA query_only=ON", fault);
+    return store_execute(store, "PRAGMA foreign_keys=ON", fault);
+}
+
+/* Copy the file into memory, and go on with the copy. */
+static int copy_to_memory(struct store *store, struct fault *fault) {
+    struct store copy = {.mode = store->mode};
+    if (sqlite3_open_v2(":memory:", &copy.db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
+        goto out;
+    sqlite3_backup *backup = sqlite3_backup_init(copy.db, "main", store->db, "main");
+    if (!backup)
+        goto out;
+    sqlite3_backup_step(backup, -1);
+    if (sqlite3_backup_finish(backup) != SQLITE_OK)
+        goto out;
+    sqlite3_close(store->db);
+    store->db = copy.db;
+    return connection_configure(store, fault);
+out:;
+    int r = store_fault(&copy, NULL, fault);
+    sqlite3_close(copy.db);
+    return r;
+}
+
+/*
+ * Reading changes no file, and it may be one that cannot be changed: an old store is migrated in
+ * memory. The file itself is when the next run is added.
+ */
+static int migrate_in_memory(struct store *store, struct fault *fault) {
+    int r = copy_to_memory(store, fault);
+    if (r == 0)
+        r = store_execute(store, "BEGIN", fault);
+    if (r == 0)
+        r = store_migrate(store, fault);
+    return r < 0 ? r : store_execute(store, "COMMIT", fault);
+}
+
+static int store_configure(struct store *store, struct fault *fault) {
+    int r = connection_configure(store, fault);
     if (r == 0)
         r = store_check_kind(store, fault);
-    if (r == 1 && store->mode == STORE_READ)
+    if (r < 0 || store->mode == STORE_WRITE)
+        return r < 0 ? r : 0;
+    if (r == STORE_IS_EMPTY)
         return fault_set(fault, -ENODATA, "the store is empty: nothing was imported yet");
-    return r < 0 ? r : 0;
+    if (r == STORE_IS_OLD)
+        r = migrate_in_memory(store, fault);
+    return r < 0 ? r : store_execute(store, "PRAGMA query_only=ON", fault);
 }
 
 static int check_regular(const char *path, enum store_mode mode, struct fault *fault) {

@@ -7,6 +7,7 @@
  * profile_check().
  */
 #include "store_reader.h"
+#include "store_series.h"
 
 #include "vector.h"
 
@@ -345,6 +346,23 @@ static int load_rows(struct loader *loader, int64_t region_id, struct profile_re
     return 0;
 }
 
+static int region_extras_take(struct loader *loader, sqlite3_stmt *s,
+                              struct profile_region *region) {
+    if (!store_uint32(s, 13, &region->thread))
+        return store_damaged(&loader->reader, "a region with impossible values");
+    region->peak_elapsed_ns = sqlite3_column_int64(s, 14);
+    region->usable_is_known = sqlite3_column_type(s, 16) != SQLITE_NULL;
+    region->usable_start_bytes = sqlite3_column_int64(s, 15);
+    region->usable_peak_bytes = sqlite3_column_int64(s, 16);
+    region->usable_end_bytes = sqlite3_column_int64(s, 17);
+    int r = store_series_read((const char *)sqlite3_column_text(s, 18),
+                              (const char *)sqlite3_column_text(s, 19), loader->reader.arena,
+                              region);
+    if (r == -ENOMEM)
+        return store_no_memory(&loader->reader);
+    return r < 0 ? store_damaged(&loader->reader, "a list of numbers that is none") : 0;
+}
+
 static int load_region(struct loader *loader, sqlite3_stmt *s, struct profile_region *region) {
     region->name = store_text(loader->reader.arena, s, 3);
     if (!region->name)
@@ -359,16 +377,19 @@ static int load_region(struct loader *loader, sqlite3_stmt *s, struct profile_re
     region->combined_start_bytes = sqlite3_column_int64(s, 10);
     region->combined_peak_bytes = sqlite3_column_int64(s, 11);
     region->combined_end_bytes = sqlite3_column_int64(s, 12);
+    int r = region_extras_take(loader, s, region);
+    if (r < 0)
+        return r;
     int64_t id = sqlite3_column_int64(s, 0);
-    int r = load_totals(loader, id, region);
+    r = load_totals(loader, id, region);
     return r == 0 && region->has_rows ? load_rows(loader, id, region) : r;
 }
 
 static int load_regions(struct loader *loader) {
     static const char sql[] =
         "SELECT id, ordinal, parent_ordinal, name, instance, open, has_sites, begin_ns, "
-        "end_ns, "
-        "cpu_ns, combined_start, combined_peak, combined_end FROM region WHERE run_id=?1 "
+        "end_ns, cpu_ns, combined_start, combined_peak, combined_end, thread, peak_ns, "
+        "usable_start, usable_peak, usable_end, sizes, timeline FROM region WHERE run_id=?1 "
         "ORDER BY ordinal";
     struct vector regions = VECTOR_OF(struct profile_region);
     struct profile *profile = &loader->run->profile;

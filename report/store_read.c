@@ -19,10 +19,14 @@
     "host, kernel, machine, votrace_version, pid, start_ns, elapsed_ns, outcome, status, "     \
     "trace_end, run.stacks, depth_limit, stacks_truncated, cut, truncated, events_lost, "      \
     "unknown_frees, table_refused, file_refused, stacks_missing, stacks_other, "               \
-    "forked_children, unbalanced_ends, regions_dropped, settings_ignored"
+    "forked_children, unbalanced_ends, regions_dropped, settings_ignored, malloc_elsewhere, "  \
+    "trace_uuid, parent_uuid, forked, inherited_freed, parent_pid, "                           \
+    "(SELECT max(id) FROM run AS parent WHERE parent.trace_uuid=run.parent_uuid AND "          \
+    "run.parent_uuid<>'')"
 
 #define FIRST_GAP_COLUMN 25
-#define RUN_COLUMN_COUNT (FIRST_GAP_COLUMN + PROFILE_GAPS)
+#define LINEAGE_COLUMN   (FIRST_GAP_COLUMN + PROFILE_GAPS) /* trace_uuid and what follows */
+#define RUN_COLUMN_COUNT (LINEAGE_COLUMN + 6)
 
 int store_damaged(struct store_reader *reader, const char *what) {
     return fault_set(reader->fault, -EBADMSG, "the store is damaged: %s", what);
@@ -72,12 +76,29 @@ static bool run_texts_take(sqlite3_stmt *s, struct arena *arena, struct run *run
     return true;
 }
 
+/* Which trace it came from, and who forked its process. False when that cannot be. */
+static bool run_lineage_take(sqlite3_stmt *s, struct run *run) {
+    struct profile *profile = &run->profile;
+    const char *uuid = (const char *)sqlite3_column_text(s, LINEAGE_COLUMN);
+    const char *parent = (const char *)sqlite3_column_text(s, LINEAGE_COLUMN + 1);
+    if (!uuid || !parent || strlen(uuid) >= PROFILE_UUID_BYTES ||
+        strlen(parent) >= PROFILE_UUID_BYTES ||
+        !store_uint32(s, LINEAGE_COLUMN + 4, &profile->parent_pid))
+        return false;
+    strcpy(profile->uuid, uuid);
+    strcpy(profile->parent_uuid, parent);
+    profile->forked = sqlite3_column_int(s, LINEAGE_COLUMN + 2) != 0;
+    profile->inherited_freed = sqlite3_column_int64(s, LINEAGE_COLUMN + 3);
+    run->parent_id = sqlite3_column_int64(s, LINEAGE_COLUMN + 5);
+    return true;
+}
+
 static int run_columns_take(struct store_reader *reader, sqlite3_stmt *s, struct run *run) {
     struct profile *profile = &run->profile;
     const char *uuid = (const char *)sqlite3_column_text(s, 1);
     const char *set_uuid = (const char *)sqlite3_column_text(s, 2);
     int outcome = store_word(s, 17, store_outcome_names, 3);
-    int end = store_word(s, 19, store_end_names, 3);
+    int end = store_word(s, 19, store_end_names, 4);
     int stacks = store_word(s, 20, store_stacks_names, 3);
 
     if (!run_texts_take(s, reader->arena, run))
@@ -85,7 +106,7 @@ static int run_columns_take(struct store_reader *reader, sqlite3_stmt *s, struct
     if (!uuid || !set_uuid || strlen(uuid) >= RUN_UUID_BYTES ||
         strlen(set_uuid) >= RUN_UUID_BYTES || outcome < 0 || end < 0 || stacks < 0 ||
         !store_uint32(s, 3, &run->repeat) || !store_uint32(s, 14, &profile->pid) ||
-        !store_uint32(s, 21, &profile->depth_limit))
+        !store_uint32(s, 21, &profile->depth_limit) || !run_lineage_take(s, run))
         return store_damaged(reader, "a run with impossible values");
     run->id = sqlite3_column_int64(s, 0);
     strcpy(run->uuid, uuid);

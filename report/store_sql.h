@@ -8,7 +8,7 @@
 #include <stdarg.h>
 
 #define STORE_APPLICATION_ID 0x766f7472 /* "votr" */
-#define STORE_VERSION        1
+#define STORE_VERSION        2
 
 struct store {
     sqlite3 *db;
@@ -32,21 +32,37 @@ int store_execute(struct store *store, const char *sql,
 
 /*
  * Reset @statement and bind its parameters: @types has `i` for an int64_t, `t` for a
- * const char * that lives until the next bind.
+ * const char * that lives until the next bind, `o` for a const int64_t *, `t` and `o` NULL for
+ * NULL.
  */
 int store_bind(struct store *store, sqlite3_stmt *statement, struct fault *fault,
                const char *types, ...) _must_check_;
 int store_bind_list(struct store *store, sqlite3_stmt *statement, struct fault *fault,
                     const char *types, va_list values) _must_check_;
 
+/* The first column of the first row of @sql, which has one. */
+int store_number(struct store *store, const char *sql, int64_t *ret_value,
+                 struct fault *fault) _must_check_ _nonnull_;
+
 /* 1 when there is a row, 0 when there is none (more), -EIO. */
 int store_step(struct store *store, sqlite3_stmt *statement,
                struct fault *fault) _must_check_ _nonnull_;
 
+/*
+ * Bring a store of an earlier version to this one, inside the transaction that is open. Returns
+ * 0, or a negative errno and @fault: then the transaction has to be rolled back.
+ */
+int store_migrate(struct store *store, struct fault *fault) _must_check_ _nonnull_;
+
 /* Make the tables, inside the transaction that is open. */
 int store_create_schema(struct store *store, struct fault *fault) _must_check_ _nonnull_;
 
-/* application_id and user_version: 0 when ours, 1 when the file is still empty. */
+/*
+ * application_id and user_version: 0 when ours, STORE_IS_EMPTY when the file is still empty,
+ * STORE_IS_OLD when it is of an earlier version.
+ */
+#define STORE_IS_EMPTY 1
+#define STORE_IS_OLD   2
 int store_check_kind(struct store *store, struct fault *fault) _must_check_ _nonnull_;
 
 extern const char *const store_space_names[];   /* enum trace_space */

@@ -8,6 +8,7 @@
 #include "store_sql.h"
 
 #include "json.h"
+#include "store_series.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -40,12 +41,14 @@ static const char *const statement_sql[STATEMENTS] = {
                   "start_ns=?4 AND trace_end<>'snapshot'",
     [ADD_RUN] =
         "INSERT INTO run (uuid, set_uuid, repeat, benchmark_id, program, exe, cwd, command, "
-        "host, kernel, machine, votrace_version, pid, start_ns, elapsed_ns, outcome, status, "
+        "host, kernel, machine, votrace_version, trace_uuid, parent_uuid, forked, "
+        "inherited_freed, pid, parent_pid, start_ns, elapsed_ns, outcome, status, "
         "trace_end, stacks, depth_limit, stacks_truncated, cut, truncated, events_lost, "
         "unknown_frees, table_refused, file_refused, stacks_missing, stacks_other, "
-        "forked_children, unbalanced_ends, regions_dropped, settings_ignored) "
+        "forked_children, unbalanced_ends, regions_dropped, settings_ignored, "
+        "malloc_elsewhere) "
         "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,"
-        "?22,?23,?24,?25,?26,?27,?28,?29,?30,?31,?32,?33)",
+        "?22,?23,?24,?25,?26,?27,?28,?29,?30,?31,?32,?33,?34,?35,?36,?37,?38,?39)",
     [FIND_MODULE] = "SELECT id FROM module WHERE path=?1 AND build_id=?2",
     [ADD_MODULE] = "INSERT INTO module (path, build_id) VALUES (?1, ?2)",
     [FIND_FRAME] = "SELECT id FROM frame WHERE module_id=?1 AND offset=?2 AND level=?3 AND "
@@ -55,9 +58,10 @@ static const char *const statement_sql[STATEMENTS] = {
     [FIND_STACK] = "SELECT id FROM stack WHERE parent_id=?1 AND frame_id=?2",
     [ADD_STACK] = "INSERT INTO stack (parent_id, frame_id) VALUES (?1, ?2)",
     [ADD_REGION] =
-        "INSERT INTO region (run_id, ordinal, parent_ordinal, name, instance, open, has_sites, "
-        "begin_ns, end_ns, cpu_ns, combined_start, combined_peak, combined_end) "
-        "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+        "INSERT INTO region (run_id, ordinal, parent_ordinal, name, instance, thread, open, "
+        "has_sites, begin_ns, end_ns, cpu_ns, combined_start, combined_peak, combined_end, "
+        "peak_ns, usable_start, usable_peak, usable_end, sizes, timeline) "
+        "VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20)",
     [ADD_TOTAL] =
         "INSERT INTO region_total (region_id, space, live_start, live_peak, live_end, "
         "start_blocks, end_blocks, allocations, frees, allocated_bytes, freed_bytes, "
@@ -184,17 +188,18 @@ static int write_run(struct writer *writer, const struct run *run, int64_t *ret_
     if (r < 0)
         return r;
     r = WRITER_BIND(
-        writer, ADD_RUN, "ttiittttttttiiitittiiiiiiiiiiiiii", run->uuid, run->set_uuid,
+        writer, ADD_RUN, "ttiittttttttttiiiiiitittiiiiiiiiiiiiiii", run->uuid, run->set_uuid,
         (int64_t)run->repeat, benchmark, profile->program, profile->exe, profile->cwd,
         writer->command, run->host, run->kernel, run->machine, profile->votrace_version,
-        (int64_t)profile->pid, profile->start_realtime_ns, profile->elapsed_ns,
-        store_outcome_names[run->outcome], (int64_t)run->status, store_end_names[profile->end],
-        store_stacks_names[profile->stacks], (int64_t)profile->depth_limit,
-        profile->stacks_truncated, (int64_t)profile->cut, (int64_t)profile->truncated,
-        profile->gaps[0], profile->gaps[1], profile->gaps[2], profile->gaps[3],
-        profile->gaps[4], profile->gaps[5], profile->gaps[6], profile->gaps[7],
-        profile->gaps[8], profile->gaps[9]);
-    _Static_assert(PROFILE_GAPS == 10, "a column for each gap");
+        profile->uuid, profile->parent_uuid, (int64_t)profile->forked, profile->inherited_freed,
+        (int64_t)profile->pid, (int64_t)profile->parent_pid, profile->start_realtime_ns,
+        profile->elapsed_ns, store_outcome_names[run->outcome], (int64_t)run->status,
+        store_end_names[profile->end], store_stacks_names[profile->stacks],
+        (int64_t)profile->depth_limit, profile->stacks_truncated, (int64_t)profile->cut,
+        (int64_t)profile->truncated, profile->gaps[0], profile->gaps[1], profile->gaps[2],
+        profile->gaps[3], profile->gaps[4], profile->gaps[5], profile->gaps[6],
+        profile->gaps[7], profile->gaps[8], profile->gaps[9], profile->gaps[10]);
+    _Static_assert(PROFILE_GAPS == 11, "a column for each gap");
     return r < 0 ? r : insert(writer, ADD_RUN, ret_id);
 }
 
@@ -245,18 +250,32 @@ static int write_row(struct writer *writer, int64_t region_id, const struct prof
     return r < 0 ? r : insert(writer, ADD_SITE, &id);
 }
 
+static int write_region_row(struct writer *writer, const struct profile_region *region,
+                            size_t ordinal, int64_t run_id, int64_t *ret_id) {
+    struct store_series series;
+    if (store_series_write(region, &series) < 0)
+        return fault_set(writer->fault, -ENOMEM, "out of memory");
+    bool known = region->usable_is_known;
+    int r = WRITER_BIND(
+        writer, ADD_REGION, "iiitiiiiiiiiiiiooott", run_id, (int64_t)ordinal,
+        (int64_t)region->parent, region->name, (int64_t)region->instance,
+        (int64_t)region->thread, (int64_t)region->open, (int64_t)region->has_rows,
+        region->begin_elapsed_ns, region->end_elapsed_ns, region->cpu_ns,
+        region->combined_start_bytes, region->combined_peak_bytes, region->combined_end_bytes,
+        region->peak_elapsed_ns, known ? &region->usable_start_bytes : NULL,
+        known ? &region->usable_peak_bytes : NULL, known ? &region->usable_end_bytes : NULL,
+        series.sizes, series.timeline);
+    if (r == 0)
+        r = insert(writer, ADD_REGION, ret_id);
+    store_series_finish(&series);
+    return r;
+}
+
 static int write_region(struct writer *writer, const struct profile *profile, size_t ordinal,
                         int64_t run_id) {
     const struct profile_region *region = &profile->regions[ordinal];
     int64_t id;
-    int r =
-        WRITER_BIND(writer, ADD_REGION, "iiitiiiiiiiii", run_id, (int64_t)ordinal,
-                    (int64_t)region->parent, region->name, (int64_t)region->instance,
-                    (int64_t)region->open, (int64_t)region->has_rows, region->begin_elapsed_ns,
-                    region->end_elapsed_ns, region->cpu_ns, region->combined_start_bytes,
-                    region->combined_peak_bytes, region->combined_end_bytes);
-    if (r == 0)
-        r = insert(writer, ADD_REGION, &id);
+    int r = write_region_row(writer, region, ordinal, run_id, &id);
     for (size_t space = 0; r == 0 && space < TRACE_SPACES; space++)
         if (space == TRACE_HEAP || !totals_are_empty(&region->totals[space]))
             r = write_totals(writer, id, space, &region->totals[space]);
@@ -294,8 +313,10 @@ static int write_one(struct writer *writer, const struct run *run, int64_t *ret_
 static int writer_init(struct writer *writer) {
     /* Asked again inside the transaction: another import may have made the schema meanwhile. */
     int r = store_check_kind(writer->store, writer->fault);
-    if (r == 1)
+    if (r == STORE_IS_EMPTY)
         r = store_create_schema(writer->store, writer->fault);
+    else if (r == STORE_IS_OLD)
+        r = store_migrate(writer->store, writer->fault);
     for (size_t i = 0; r == 0 && i < STATEMENTS; i++)
         r = store_prepare(writer->store, statement_sql[i], &writer->statements[i],
                           writer->fault);

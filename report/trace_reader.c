@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace_reader.c: read the whole file into private memory, walk its chunks once to count, once
- * to fill, and refuse at the first thing that cannot be.
+ * trace_reader.c: walk the chunks of a file once to count, once to fill the tables, and refuse
+ * at the first thing that cannot be.
  *
- * The file is copied, not mapped: a mapped file that shrinks or changes meanwhile would undo
- * the checks or raise SIGBUS. Nothing here is derived or summed, nothing is printed.
+ * The bytes are our own, see trace_load.c. The entries of the tables are checked in
+ * trace_entries.c. Nothing here is derived or summed, nothing is printed.
  */
 #include "trace_reader.h"
 
 #include "arena.h"
+#include "trace_entries.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #define TRACE_READER_MAX_BYTES (UINT64_C(16) << 30)
 
@@ -28,6 +24,8 @@ struct trace_file {
     unsigned char *bytes;
     uint64_t end; /* of the chunks that are whole */
     size_t chunk_rows;
+    const struct trace_timeline **timelines; /* by region */
+    const struct trace_sizes **sizes;
     struct trace_header header;
 };
 
@@ -44,8 +42,8 @@ static int damaged(struct fault *fault, const char *what, uint64_t offset) {
     return fault_set(fault, -EBADMSG, "trace damaged: %s at byte %" PRIu64, what, offset);
 }
 
-static int header_check(const unsigned char *bytes, size_t size, struct trace_header *ret,
-                        struct fault *fault) {
+int trace_check_header(const void *bytes, size_t size, struct trace_header *ret_header,
+                       struct fault *fault) {
     struct trace_header header;
     if (size < sizeof(header.magic) || memcmp(bytes, TRACE_MAGIC, sizeof(header.magic)) != 0)
         return fault_set(fault, -ENOMSG, "this is not a votrace trace");
@@ -69,6 +67,7 @@ static int header_check(const unsigned char *bytes, size_t size, struct trace_he
     if (header.byte_order != TRACE_BYTE_ORDER || header.header_bytes != TRACE_HEADER_BYTES)
         return damaged(fault, "a header that cannot be", 0);
     if (header.state > TRACE_EXECED || header.stacks > TRACE_STACKS_ALL ||
+        header.updating > 1 || (header.flags & ~(TRACE_FORKED | TRACE_USABLE)) != 0 ||
         memchr(header.program, '\0', sizeof(header.program)) == NULL ||
         memchr(header.votrace_version, '\0', sizeof(header.votrace_version)) == NULL)
         return damaged(fault, "a header that cannot be", 0);
@@ -80,7 +79,7 @@ static int header_check(const unsigned char *bytes, size_t size, struct trace_he
                          "trace is empty: the program ended before anything was recorded");
     if (header.node_count == 0 || header.site_count < TRACE_FIXED_SITES)
         return damaged(fault, "tables without their first entries", 0);
-    *ret = header;
+    *ret_header = header;
     return 0;
 }
 
@@ -93,13 +92,18 @@ static uint64_t payload_need(const struct trace_chunk *chunk) {
         [TRACE_CHUNK_SITES] = sizeof(struct trace_site),
         [TRACE_CHUNK_REGIONS] = sizeof(struct trace_region),
         [TRACE_CHUNK_ROWS] = sizeof(struct trace_row),
-        [TRACE_CHUNK_MODULE] = 0,
         [TRACE_CHUNK_TEXT] = 1,
     };
-    if (chunk->kind == 0 || chunk->kind >= sizeof(item_bytes) / sizeof(item_bytes[0]))
+    static const uint32_t single_bytes[] = {
+        [TRACE_CHUNK_MODULE] = sizeof(struct trace_module),
+        [TRACE_CHUNK_LANE] = sizeof(struct trace_lane),
+        [TRACE_CHUNK_TIMELINE] = sizeof(struct trace_timeline),
+        [TRACE_CHUNK_SIZES] = sizeof(struct trace_sizes),
+    };
+    if (chunk->kind == 0 || chunk->kind >= sizeof(single_bytes) / sizeof(single_bytes[0]))
         return UINT64_MAX;
-    if (chunk->kind == TRACE_CHUNK_MODULE)
-        return sizeof(struct trace_module);
+    if (single_bytes[chunk->kind] > 0)
+        return single_bytes[chunk->kind];
     return (uint64_t)item_bytes[chunk->kind] * chunk->count;
 }
 
@@ -174,9 +178,12 @@ static int rows_take(struct trace_file *file, const struct trace_chunk *chunk,
         return 0;
     if (chunk->count == 0)
         return damaged(fault, "rows of no site", offset);
+    if (chunk->lane >= TRACE_LANES_MAX || (chunk->lane > 0 && chunk->owner != 0))
+        return damaged(fault, "rows of a lane that cannot be", offset);
     uint32_t left = header->site_count - chunk->first;
     rows[file->trace.rows_count++] = (struct trace_rows){
         .region = chunk->owner,
+        .lane = chunk->lane,
         .first = chunk->first,
         .count = chunk->count < left ? chunk->count : left,
         .rows = (const struct trace_row *)(const void *)payload,
@@ -205,10 +212,51 @@ static int text_take(struct trace_file *file, const struct trace_chunk *chunk,
         [TRACE_TEXT_EXE] = &file->trace.exe,
         [TRACE_TEXT_COMMAND] = &file->trace.command,
         [TRACE_TEXT_CWD] = &file->trace.cwd,
+        [TRACE_TEXT_PARENT] = &file->trace.parent,
     };
     if (chunk->first == 0 || chunk->first >= sizeof(texts) / sizeof(texts[0]))
         return damaged(fault, "a text of unknown meaning", offset);
     *texts[chunk->first] = (struct trace_bytes){(const char *)payload, chunk->count};
+    return 0;
+}
+
+static int lane_take(struct trace_file *file, const struct trace_chunk *chunk,
+                     const unsigned char *payload, uint64_t offset, struct fault *fault) {
+    const struct trace_lane *lane = (const struct trace_lane *)(const void *)payload;
+    if (chunk->first >= TRACE_LANES_MAX || lane->updating > 1)
+        return damaged(fault, "a lane that cannot be", offset);
+    if (file->trace.lanes[chunk->first])
+        return damaged(fault, "a lane that is there already", offset);
+    file->trace.lanes[chunk->first] = lane;
+    return 0;
+}
+
+/* As with rows: made ready for a region that the process did not live to begin. */
+static bool is_owned(const struct trace_file *file, const struct trace_chunk *chunk) {
+    return chunk->owner != TRACE_NO_OWNER && chunk->owner < file->header.region_count;
+}
+
+static int timeline_take(struct trace_file *file, const struct trace_chunk *chunk,
+                         const unsigned char *payload, uint64_t offset, struct fault *fault) {
+    const struct trace_timeline *timeline =
+        (const struct trace_timeline *)(const void *)payload;
+    if (!is_owned(file, chunk))
+        return 0;
+    if (timeline->count > TRACE_TIMELINE_POINTS)
+        return damaged(fault, "a timeline with more points than room", offset);
+    if (file->timelines[chunk->owner])
+        return damaged(fault, "a second timeline of one region", offset);
+    file->timelines[chunk->owner] = timeline;
+    return 0;
+}
+
+static int sizes_take(struct trace_file *file, const struct trace_chunk *chunk,
+                      const unsigned char *payload, uint64_t offset, struct fault *fault) {
+    if (!is_owned(file, chunk))
+        return 0;
+    if (file->sizes[chunk->owner])
+        return damaged(fault, "second sizes of one region", offset);
+    file->sizes[chunk->owner] = (const struct trace_sizes *)(const void *)payload;
     return 0;
 }
 
@@ -236,6 +284,15 @@ static int chunks_take(struct trace_file *file, struct id_table tables[],
         case TRACE_CHUNK_TEXT:
             r = text_take(file, &chunk, payload, offset, fault);
             break;
+        case TRACE_CHUNK_LANE:
+            r = lane_take(file, &chunk, payload, offset, fault);
+            break;
+        case TRACE_CHUNK_TIMELINE:
+            r = timeline_take(file, &chunk, payload, offset, fault);
+            break;
+        case TRACE_CHUNK_SIZES:
+            r = sizes_take(file, &chunk, payload, offset, fault);
+            break;
         }
         if (r < 0)
             return r;
@@ -249,6 +306,8 @@ static int rows_compare(const void *a, const void *b) {
     const struct trace_rows *right = b;
     if (left->region != right->region)
         return left->region < right->region ? -1 : 1;
+    if (left->lane != right->lane)
+        return left->lane < right->lane ? -1 : 1;
     return left->first < right->first ? -1 : left->first > right->first;
 }
 
@@ -256,47 +315,12 @@ static int rows_order(struct trace *trace, struct trace_rows *rows, struct fault
     if (trace->rows_count > 0)
         qsort(rows, trace->rows_count, sizeof(*rows), rows_compare);
     for (size_t i = 1; i < trace->rows_count; i++)
-        if (rows[i].region == rows[i - 1].region &&
+        if (rows[i].region == rows[i - 1].region && rows[i].lane == rows[i - 1].lane &&
             rows[i].first < rows[i - 1].first + rows[i - 1].count)
             return fault_set(fault, -EBADMSG,
                              "trace damaged: two sets of rows for the sites from %" PRIu32
                              " in region %" PRIu32,
                              rows[i].first, rows[i].region);
-    return 0;
-}
-
-static int entry_fault(struct fault *fault, const char *what, uint64_t id) {
-    return fault_set(fault, -EBADMSG, "trace damaged: %s %" PRIu64 " cannot be", what, id);
-}
-
-static int nodes_check(const struct trace *trace, struct fault *fault) {
-    const struct trace_node *nodes = trace->nodes;
-    if (nodes[0].parent != 0 || nodes[0].depth != 0)
-        return entry_fault(fault, "stack node", 0);
-    for (uint32_t i = 1; i < trace->header->node_count; i++)
-        if (nodes[i].parent >= i || nodes[i].depth != nodes[nodes[i].parent].depth + 1)
-            return entry_fault(fault, "stack node", i);
-    return 0;
-}
-
-static int sites_check(const struct trace *trace, struct fault *fault) {
-    for (uint32_t i = 0; i < trace->header->site_count; i++) {
-        const struct trace_site *site = &trace->sites[i];
-        if (site->node >= trace->header->node_count || site->space >= TRACE_SPACES ||
-            site->flags > (TRACE_SITE_NO_STACK | TRACE_SITE_OTHER | TRACE_SITE_TRUNCATED))
-            return entry_fault(fault, "call site", i);
-    }
-    return 0;
-}
-
-static int regions_check(const struct trace *trace, struct fault *fault) {
-    for (uint32_t i = 0; i < trace->header->region_count; i++) {
-        const struct trace_region *region = &trace->regions[i];
-        bool parent_ok = i == 0 ? region->parent == 0 : region->parent < i;
-        if (!parent_ok || region->open > 1 || region->flags > TRACE_REGION_NO_ROWS ||
-            region->instance == 0 || memchr(region->name, '\0', sizeof(region->name)) == NULL)
-            return entry_fault(fault, "region", i);
-    }
     return 0;
 }
 
@@ -324,7 +348,9 @@ static int tables_fill(struct trace_file *file, size_t module_count, struct faul
     struct trace_rows *rows = arena_array(&file->arena, file->chunk_rows, sizeof(*rows));
     struct trace_loaded_module *modules =
         arena_array(&file->arena, module_count, sizeof(*modules));
-    if (!rows || !modules)
+    file->timelines = arena_array(&file->arena, header->region_count, sizeof(*file->timelines));
+    file->sizes = arena_array(&file->arena, header->region_count, sizeof(*file->sizes));
+    if (!rows || !modules || !file->timelines || !file->sizes)
         return fault_set(fault, -ENOMEM, "out of memory");
 
     int r = chunks_take(file, tables, rows, modules, fault);
@@ -340,12 +366,13 @@ static int tables_fill(struct trace_file *file, size_t module_count, struct faul
     trace->regions = (const void *)tables[TRACE_CHUNK_REGIONS].items;
     trace->rows = rows;
     trace->modules = modules;
+    trace->timelines = file->timelines;
+    trace->sizes = file->sizes;
     return rows_order(trace, rows, fault);
 }
 
-/* Takes @bytes, which has to come from malloc. */
-static int trace_take(unsigned char *take_bytes, size_t size, struct trace **ret_trace,
-                      struct fault *fault) {
+int trace_from_taken_bytes(void *take_bytes, size_t size, struct trace **ret_trace,
+                           struct fault *fault) {
     size_t module_count;
     int r;
     struct trace_file *file = calloc(1, sizeof(*file));
@@ -357,17 +384,13 @@ static int trace_take(unsigned char *take_bytes, size_t size, struct trace **ret
     file->trace.bytes = take_bytes;
     file->trace.size = size;
 
-    r = header_check(file->bytes, size, &file->header, fault);
+    r = trace_check_header(file->bytes, size, &file->header, fault);
     if (r == 0)
         r = chunks_count(file, size, &module_count, fault);
     if (r == 0)
         r = tables_fill(file, module_count, fault);
     if (r == 0)
-        r = nodes_check(&file->trace, fault);
-    if (r == 0)
-        r = sites_check(&file->trace, fault);
-    if (r == 0)
-        r = regions_check(&file->trace, fault);
+        r = trace_entries_check(&file->trace, fault);
     if (r < 0) {
         trace_close(&file->trace);
         return r;
@@ -382,96 +405,25 @@ int trace_from_bytes(const void *bytes, size_t size, struct trace **ret_trace,
     if (!copy)
         return fault_set(fault, -ENOMEM, "out of memory");
     memcpy(copy, bytes, size);
-    return trace_take(copy, size, ret_trace, fault);
+    return trace_from_taken_bytes(copy, size, ret_trace, fault);
 }
 
-static int read_fully(int fd, unsigned char *buffer, size_t bytes, size_t *ret_read) {
-    size_t done = 0;
-    while (done < bytes) {
-        ssize_t n = pread(fd, buffer + done, bytes - done, (off_t)done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if (n == 0)
-            break;
-        done += (size_t)n;
-    }
-    *ret_read = done;
-    return 0;
+unsigned trace_events_in_flight(const struct trace *trace) {
+    unsigned count = trace->header->updating != 0;
+    for (size_t i = 0; i < TRACE_LANES_MAX; i++)
+        count += trace->lanes[i] && trace->lanes[i]->updating != 0;
+    return count;
 }
 
-static int trace_load(int fd, struct trace **ret_trace, struct fault *fault) {
-    struct stat status;
-    if (fstat(fd, &status) < 0)
-        return fault_set(fault, -errno, "%s", strerror(errno));
-    if (!S_ISREG(status.st_mode))
-        return fault_set(fault, -ENOMSG, "this is not a regular file, so not a votrace trace");
-
-    /* The header first: it says how much of the file is in use. */
-    unsigned char first[TRACE_HEADER_BYTES];
-    struct trace_header header;
-    size_t size;
-    int r = read_fully(fd, first, sizeof(first), &size);
-    if (r < 0)
-        return fault_set(fault, r, "%s", strerror(-r));
-    r = header_check(first, size, &header, fault);
-    if (r < 0)
-        return r;
-
-    uint64_t want = header.used_bytes;
-    if ((uint64_t)status.st_size < want)
-        want = (uint64_t)status.st_size;
-    unsigned char *bytes = malloc(want > 0 ? want : 1);
-    if (!bytes)
-        return fault_set(fault, -ENOMEM, "out of memory");
-    r = read_fully(fd, bytes, want, &size);
-    if (r < 0) {
-        free(bytes);
-        return fault_set(fault, r, "%s", strerror(-r));
-    }
-    return trace_take(bytes, size, ret_trace, fault);
+bool trace_has_lanes(const struct trace *trace) {
+    for (size_t i = 1; i < TRACE_LANES_MAX; i++)
+        if (trace->lanes[i])
+            return true;
+    return false;
 }
 
-int trace_open(const char *path, struct trace **ret_trace, struct fault *fault) {
-    /* O_NONBLOCK: a FIFO in place of the trace must not hang us. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return fault_set(fault, -errno, "%s", strerror(errno));
-    int r = trace_load(fd, ret_trace, fault);
-    close(fd);
-    return r;
-}
-
-/* The one test that neither a reused pid nor an exec can fool: does it map this very file? */
-bool trace_is_being_written(const struct trace *trace, const char *path) {
-    struct stat status;
-    char maps[64];
-    snprintf(maps, sizeof(maps), "/proc/%" PRIu32 "/maps", trace->header->pid);
-    if (stat(path, &status) < 0)
-        return false;
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    FILE *stream = fopen(maps, "re");
-    if (!stream)
-        return errno == EACCES || errno == EPERM;
-
-    bool found = false;
-    char *line = NULL;
-    size_t room = 0;
-    while (!found && getline(&line, &room, stream) > 0) {
-        unsigned major_number, minor_number;
-        uint64_t inode;
-        if (sscanf(line, "%*s %*s %*s %x:%x %" SCNu64, &major_number, &minor_number, &inode) ==
-            3)
-            /* Layered file systems show another device here than stat() does. */
-            found = inode == status.st_ino &&
-                    (makedev(major_number, minor_number) == status.st_dev ||
-                     strstr(line, name) != NULL);
-    }
-    free(line);
-    fclose(stream);
-    return found;
+bool trace_has_ended(const struct trace *trace) {
+    return trace->header->state == TRACE_EXITED || trace->header->state == TRACE_EXECED;
 }
 
 void trace_close(struct trace *trace) {

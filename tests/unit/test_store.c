@@ -364,9 +364,9 @@ static void test_newer_store_is_refused_by_version(void **state) {
     struct run run;
     make_run(&run, "a", "binary", 10);
     add(place->db, &run);
-    number(place->db, "PRAGMA user_version=2");
+    number(place->db, "PRAGMA user_version=3");
     assert_refused(place->db, -ENOTSUP,
-                   "store version 2 is newer than this votreport, which knows version 1: use a "
+                   "store version 3 is newer than this votreport, which knows version 2: use a "
                    "newer votreport");
     run_finish(&run);
 }
