@@ -65,8 +65,10 @@ EXPORT FLATTEN void free(void *block) {
         return;
     }
     recorder_freed((uintptr_t)block);
-    /* No THREAD_IN_REAL: what an allocator unmaps was never told as mapped. */
+    /* An allocator may map in free(), too: jemalloc does, in a thread that never allocated. */
+    recorder_thread.doing = THREAD_IN_REAL;
     real.free(block);
+    recorder_thread.doing = 0;
 }
 
 EXPORT void *calloc(size_t count, size_t size) {
