@@ -24,6 +24,7 @@ die() {
 #   command  one of these commands, joined by |, is in PATH
 #   module   pkg-config knows the module
 #   links    this compiler command links a program
+#   loads    the loader finds this library
 #   python   python3, the first in PATH or the system's, can import it
 requirements() {
     cat <<'EOT'
@@ -46,6 +47,9 @@ test  command shellcheck                shellcheck
 test  command xmllint                   libxml2-utils
 test  command memusage                  libc-devtools
 test  command python3                   python3
+test  loads   libjemalloc.so.2          libjemalloc2 optional
+test  loads   libtcmalloc_minimal.so.4  libtcmalloc-minimal4 optional
+test  loads   libmimalloc.so.2          libmimalloc2.0 optional
 bench command xmllint                   libxml2-utils
 bench command memusage                  libc-devtools
 bench command heaptrack                 heaptrack
@@ -104,6 +108,7 @@ is_met() {
     command) any_command "$2" ;;
     module) pkg-config --exists "$2" 2>/dev/null ;;
     links) links "$2" ;;
+    loads) [ -z "$(LD_PRELOAD=$2 /bin/true 2>&1)" ] ;;
     python) can_import "$2" ;;
     *) die "lib.sh: unknown kind of need: $1" ;;
     esac

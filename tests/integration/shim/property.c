@@ -3,7 +3,10 @@
  * property: allocate at random with every hooked function, keep own sums, and agree with
  * votrace_region_query() to the byte.
  *
- *     property SEED THREADS STEPS
+ *     property SEED THREADS STEPS [without-pvalloc]
+ *
+ * Some allocators have no pvalloc(): what it returns is then a block that their free() cannot
+ * know.
  *
  * The model is a list of regions with plain sums; every change is added to each open one. A
  * mutex around each step makes both sides see the same order. Nothing here allocates but the
@@ -57,6 +60,7 @@ static struct {
     uint64_t random;
     uint64_t seed;
     uint64_t step;
+    bool without_pvalloc;
     struct region regions[REGIONS];
     uint32_t region_count;
     uint32_t instances[ALL_NAMES];
@@ -252,7 +256,7 @@ static void *allocate(size_t bytes) {
     case 7:
         return memalign(alignment, bytes);
     default:
-        return below(2) == 0 ? valloc(bytes) : pvalloc(bytes);
+        return below(2) == 0 || test.without_pvalloc ? valloc(bytes) : pvalloc(bytes);
     }
 }
 
@@ -537,10 +541,11 @@ static void *work(void *data) {
 
 int main(int argc, char **argv) {
     pthread_t threads[THREADS_MAX];
-    if (argc != 4)
+    if (argc < 4)
         return 2;
     test.seed = strtoull(argv[1], NULL, 10);
     test.random = test.seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    test.without_pvalloc = argc > 4;
     unsigned count = (unsigned)strtoul(argv[2], NULL, 10);
     uint64_t steps = strtoull(argv[3], NULL, 10);
     bool alone = count <= 1; /* then not even a second thread exists */

@@ -33,6 +33,16 @@ folder=$(absolute "$3")
         victim "exec_ways $way" state=3 updating=0 'v.heap.allocated>=1111' 'end_elapsed_ns>=1'
     done
 
+    victim stuck_loader 'v.heap.allocations>=1' $ended
+    victim 'stuck_loader quick_exit' 'v.heap.allocations>=1' $ended
+    traces=2
+    victim 'stuck_loader exec' state=3 'v.heap.allocations>=1'
+
+    # ---- libraries that come and go ----
+    victim same_place regions.v=5 'all:generations>=3' all:v@1.module.libvictim_alpha.so=1 \
+        all:v@2.module.libvictim_gamma.so=2 all:v@3.module.libvictim_alpha.so=4 \
+        all:v@4.module.libvictim_alpha.so=8 all:v@5.module.libvictim_gamma.so=16 $ended
+
     # ---- regions by signal ----
     before='export VOTRACE_SIGNAL=USR2'
     victim signal_region regions.signal=2 signal@1.heap.added=100 signal@1.heap.allocations=1 \

@@ -18,6 +18,7 @@
  *     NAME.sizes.K             allocations of 2^(K-1) .. 2^K-1 bytes      at the peak
  *     NAME.sizes.total         of any size           NAME.usable_at_peak, usable_start ...
  *     NAME.timeline.points     how many; .min, .max, .first, .last are their bytes, .interval
+ *     NAME.module.FILE         heap bytes allocated by code of the file of that name
  *
  * Of the trace: forked, usable (1: asked for), modules, generations (the greatest of a module),
  * node_generations (of a node), lanes (records), lane_rows (chunks of lanes beyond 0), in_event
@@ -262,6 +263,43 @@ static int64_t count_regions(const struct trace_check *check, const char *name,
     return count;
 }
 
+/* The module that a frame's code is in: of the greatest generation up to the node's own. */
+static const struct trace_module *find_module(const struct trace_check *check,
+                                              const struct trace_node *node) {
+    const struct trace_module *found = NULL;
+    for (uint64_t at = TRACE_HEADER_BYTES; at < check->header->used_bytes;) {
+        const struct trace_chunk *chunk =
+            (const struct trace_chunk *)(const void *)(check->bytes + at);
+        const struct trace_module *module =
+            (const struct trace_module *)(const void *)(chunk + 1);
+        if (chunk->kind == TRACE_CHUNK_MODULE && node->address > module->start &&
+            node->address <= module->end && module->generation <= node->generation &&
+            (found == NULL || module->generation > found->generation))
+            found = module;
+        at += chunk->bytes;
+    }
+    return found;
+}
+
+/* Heap bytes allocated in a region by code of the file @name, which ends the module's path. */
+static int64_t module_bytes(const struct trace_check *check, uint32_t region,
+                            const char *name) {
+    size_t length = strlen(name);
+    int64_t bytes = 0;
+    for (uint32_t site = TRACE_FIXED_SITES; site < check->header->site_count; site++) {
+        if (check->sites[site]->space != TRACE_HEAP)
+            continue;
+        const struct trace_module *module =
+            find_module(check, check->nodes[check->sites[site]->node]);
+        const char *path = (const char *)(module + 1);
+        if (module != NULL && module->path_bytes > length &&
+            memcmp(path + module->path_bytes - length, name, length) == 0 &&
+            path[module->path_bytes - length - 1] == '/')
+            bytes += (int64_t)trace_check_site(check, region, site).allocated_bytes;
+    }
+    return bytes;
+}
+
 static bool read_region_key(struct trace_check *check, char *key, int64_t *ret_value) {
     static const char *const spaces[] = {"heap", "anon", "file", "reserved"};
     uint32_t region = 0;
@@ -281,6 +319,10 @@ static bool read_region_key(struct trace_check *check, char *key, int64_t *ret_v
                           space_name, ret_value) ||
                read_region_fact(check, region, space_name, ret_value);
     *field++ = '\0';
+    if (strcmp(space_name, "module") == 0) {
+        *ret_value = module_bytes(check, region, field);
+        return true;
+    }
     if (strcmp(space_name, "sizes") == 0)
         return read_sizes(check, region, field, ret_value);
     if (strcmp(space_name, "timeline") == 0)
