@@ -232,7 +232,7 @@ static struct profile_region record_of(const struct derivation *d, uint32_t id) 
 static int region_rows_derive(struct derivation *d, uint32_t id, struct profile_row *scratch,
                               struct profile_region *region) {
     const struct trace *trace = d->trace;
-    size_t count;
+    size_t count = 0;
     int r = rows_derive(d, id, scratch, &count);
     if (r < 0)
         return r;

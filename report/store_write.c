@@ -274,7 +274,7 @@ static int write_region_row(struct writer *writer, const struct profile_region *
 static int write_region(struct writer *writer, const struct profile *profile, size_t ordinal,
                         int64_t run_id) {
     const struct profile_region *region = &profile->regions[ordinal];
-    int64_t id;
+    int64_t id = 0;
     int r = write_region_row(writer, region, ordinal, run_id, &id);
     for (size_t space = 0; r == 0 && space < TRACE_SPACES; space++)
         if (space == TRACE_HEAP || !totals_are_empty(&region->totals[space]))
