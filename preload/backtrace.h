@@ -27,6 +27,7 @@ struct backtrace {
     bool walked;        /* the arrays marked (walk) describe these frames */
     uint32_t depth_frames;
     uint32_t known_nodes;                 /* of nodes[]: they belong to these frames */
+    uint32_t nodes_version;               /* stacktree's when they were found */
     uint32_t nodes[BACKTRACE_DEPTH_MAX];  /* stacktree's, see stacktree.h */
     uintptr_t addresses[BACKTRACE_ROOM];  /* return addresses */
     uintptr_t rsps[BACKTRACE_ROOM];       /* (walk) stack pointer after that return */

@@ -29,28 +29,54 @@ static uint64_t hash_name(const char *name) {
     return hash;
 }
 
-/* Remember the segment. Returns whether it is new. */
-static bool remember(struct modules *modules, struct module_seen segment) {
+static bool overlap(const struct module_seen *a, const struct module_seen *b) {
+    return a->start < b->end && b->start < a->end;
+}
+
+/* The latest of the segments that overlap @segment; NULL when none does. */
+static struct module_seen *find_latest(const struct modules *modules,
+                                       const struct module_seen *segment) {
+    struct module_seen *latest = NULL;
     for (uint32_t i = 0; i < modules->seen_count; i++) {
         struct module_seen *seen = &modules->seen[i];
-        if (seen->start == segment.start && seen->bias == segment.bias &&
-            seen->name_hash == segment.name_hash) {
-            seen->round = segment.round;
-            return false;
-        }
+        if (overlap(seen, segment) &&
+            (latest == NULL || seen->generation >= latest->generation))
+            latest = seen;
     }
+    return latest;
+}
+
+static bool is_same(const struct module_seen *a, const struct module_seen *b) {
+    return a->start == b->start && a->end == b->end && a->bias == b->bias &&
+           a->name_hash == b->name_hash;
+}
+
+/*
+ * Remember the segment. Returns where, if it is new and has to be written; else, and when memory
+ * is refused, NULL.
+ */
+static struct module_seen *remember(struct modules *modules, struct module_seen segment) {
+    struct module_seen *latest = find_latest(modules, &segment);
+    if (latest != NULL && is_same(latest, &segment)) {
+        latest->round = segment.round;
+        return NULL;
+    }
+    if (latest != NULL && modules->generation < MODULES_GENERATION_MAX)
+        modules->generation++;
     if (modules->seen_count == modules->seen_capacity) {
         uint32_t capacity = modules->seen_capacity * 2;
         struct module_seen *larger = sysmem_map(capacity * sizeof(*larger));
         if (larger == NULL)
-            return true;
+            return NULL;
         memcpy(larger, modules->seen, modules->seen_count * sizeof(*larger));
         sysmem_unmap(modules->seen, modules->seen_capacity * sizeof(*larger));
         modules->seen = larger;
         modules->seen_capacity = capacity;
     }
-    modules->seen[modules->seen_count++] = segment;
-    return true;
+    segment.generation = modules->generation;
+    segment.loaded = true;
+    modules->seen[modules->seen_count] = segment;
+    return &modules->seen[modules->seen_count++];
 }
 
 /* Copy the GNU build-id among the notes [note, end) to @ret; returns its bytes, 0: none. */
@@ -105,23 +131,25 @@ static size_t absolute_path(const char *name, char ret_path[PATH_MAX]) {
 }
 
 static void write_segment(struct modules *modules, const struct dl_phdr_info *info,
-                          const char *name, uint64_t start, uint64_t end) {
+                          const char *name, struct module_seen *seen) {
     size_t path_bytes = absolute_path(name, modules->path);
     struct trace_module *module =
         tracefile_chunk(modules->file, TRACE_CHUNK_MODULE, (struct tracefile_ids){.count = 1},
                         sizeof(*module) + path_bytes);
     if (module == NULL)
         return;
-    module->start = start;
-    module->end = end;
+    module->start = seen->start;
+    module->end = seen->end;
     module->bias = info->dlpi_addr;
     module->build_id_bytes = build_id_of(info, module->build_id);
     module->path_bytes = (uint32_t)path_bytes;
+    module->generation = seen->generation;
     memcpy(module + 1, modules->path, path_bytes);
+    seen->record = module;
 }
 
-void modules_begin_round(struct modules *modules) {
-    modules->round++;
+uint32_t modules_begin_round(struct modules *modules) {
+    return ++modules->round;
 }
 
 static bool knows(const struct modules *modules, uintptr_t address) {
@@ -145,17 +173,46 @@ void modules_note(struct modules *modules, const struct dl_phdr_info *info) {
     if (name[0] == '\0')
         name = modules->exe;
     for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        if (segment->p_type != PT_LOAD || (segment->p_flags & PF_X) == 0)
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type != PT_LOAD || (header->p_flags & PF_X) == 0)
             continue;
-        struct module_seen seen = {
-            .start = info->dlpi_addr + segment->p_vaddr,
-            .end = info->dlpi_addr + segment->p_vaddr + segment->p_memsz,
+        struct module_seen segment = {
+            .start = info->dlpi_addr + header->p_vaddr,
+            .end = info->dlpi_addr + header->p_vaddr + header->p_memsz,
             .bias = info->dlpi_addr,
             .name_hash = hash_name(name),
             .round = modules->round,
         };
-        if (remember(modules, seen))
-            write_segment(modules, info, name, seen.start, seen.end);
+        struct module_seen *seen = remember(modules, segment);
+        if (seen != NULL)
+            write_segment(modules, info, name, seen);
+    }
+}
+
+bool modules_next_change(struct modules *modules, struct module_seen *ret_changed) {
+    for (uint32_t i = 0; i < modules->seen_count; i++) {
+        struct module_seen *seen = &modules->seen[i];
+        bool loaded = seen->round == modules->round;
+        if (loaded == seen->loaded)
+            continue;
+        seen->loaded = loaded;
+        *ret_changed = *seen;
+        return true;
+    }
+    return false;
+}
+
+void modules_restart(struct modules *modules, struct tracefile *file) {
+    modules->file = file;
+    for (uint32_t i = 0; i < modules->seen_count; i++) {
+        struct module_seen *seen = &modules->seen[i];
+        if (seen->record == NULL)
+            continue;
+        size_t bytes = sizeof(*seen->record) + seen->record->path_bytes;
+        struct trace_module *copy = tracefile_chunk(file, TRACE_CHUNK_MODULE,
+                                                    (struct tracefile_ids){.count = 1}, bytes);
+        if (copy != NULL)
+            memcpy(copy, seen->record, bytes);
+        seen->record = copy;
     }
 }

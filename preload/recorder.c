@@ -333,7 +333,6 @@ void recorder_exiting(void) {
         return;
     int saved_errno = errno;
     struct votrace_region_totals totals = {0};
-    sites_note_modules();
     bool taken = booking_enter();
     bool first = recorder.file.header->state != TRACE_EXITED;
     bool whole = true;

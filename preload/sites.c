@@ -17,7 +17,7 @@
 
 struct noting {
     uint64_t known; /* loader_changes before */
-    bool begun;
+    uint32_t round; /* modules.round while it is the latest; 0: nothing has changed */
 };
 
 static int note_module(struct dl_phdr_info *info, size_t bytes, void *data) {
@@ -26,13 +26,28 @@ static int note_module(struct dl_phdr_info *info, size_t bytes, void *data) {
     if (changes == noting->known)
         return 1;
     bool taken = booking_enter();
-    if (!noting->begun)
-        modules_begin_round(&recorder.modules);
-    noting->begun = true;
+    if (noting->round == 0)
+        noting->round = modules_begin_round(&recorder.modules);
     modules_note(&recorder.modules, info);
+    recorder.stacks.generation = (uint16_t)recorder.modules.generation;
     booking_leave(taken);
     atomic_store_explicit(&recorder.loader_changes, changes, memory_order_relaxed);
     return 0;
+}
+
+/* Stacks through code that went must not be those through what is loaded there later. */
+static void follow_changes(uint32_t round) {
+    struct module_seen changed;
+    bool taken = booking_enter();
+    /* If another thread is at it by now, the list is not whole. It will come here, too. */
+    while (recorder.modules.round == round &&
+           modules_next_change(&recorder.modules, &changed)) {
+        if (changed.loaded)
+            stacktree_show(&recorder.stacks, changed.start, changed.end, changed.generation);
+        else
+            stacktree_hide(&recorder.stacks, changed.start, changed.end);
+    }
+    booking_leave(taken);
 }
 
 /* The loader's lock is taken, ours only inside it. */
@@ -41,11 +56,19 @@ void sites_note_modules(void) {
         .known = atomic_load_explicit(&recorder.loader_changes, memory_order_relaxed)};
     atomic_store_explicit(&recorder.module_unloaded, false, memory_order_relaxed);
     dl_iterate_phdr(note_module, &noting);
+    if (noting.round != 0)
+        follow_changes(noting.round);
 }
 
+/* dlclose() had the loader's lock itself: to wait for it once more is no new risk. */
 void recorder_module_unloaded(void) {
     backtrace_forget();
     atomic_store_explicit(&recorder.module_unloaded, true, memory_order_relaxed);
+    if (!recorder_active() || recorder_busy())
+        return;
+    int saved_errno = errno;
+    sites_note_modules();
+    errno = saved_errno;
 }
 
 /*

@@ -7,6 +7,9 @@
  * its id is published in the table, nodes never change or move, and a table that was outgrown
  * stays mapped for the readers that are still in it (all of them together are as large as the
  * last).
+ *
+ * A node whose code was unloaded is hidden: its place in the table stays, but is no longer what
+ * anybody looks for. What hangs below it is not found either.
  */
 #include "stacktree.h"
 
@@ -17,10 +20,14 @@
 
 #define TABLE_AT_FIRST 4096u
 
+/* No node has so high an id: as a parent, it is what nobody looks for. */
+#define HIDDEN (UINT64_C(1) << 63)
+
 /* A node where it is looked up: one cache line tells. */
 struct frame_place {
     uint64_t address;
-    _Atomic uint64_t parent_id; /* parent << 32 | id; 0: empty (the root is never looked up) */
+    /* parent << 32 | id, perhaps HIDDEN; 0: empty (the root is never looked up) */
+    _Atomic uint64_t parent_id;
 };
 
 struct stacktree_table {
@@ -81,15 +88,39 @@ static void place_set(struct frame_place *place, uint32_t parent, uintptr_t addr
     atomic_store_explicit(&place->parent_id, (uint64_t)parent << 32 | id, memory_order_release);
 }
 
+/* The first place that is free on the way from where (parent, address) belongs. */
+static struct frame_place *empty_place(struct stacktree_table *table, uint32_t parent,
+                                       uintptr_t address) {
+    uint64_t index = hash_frame(parent, address) & table->mask;
+    while (atomic_load_explicit(&table->places[index].parent_id, memory_order_relaxed) != 0)
+        index = (index + 1) & table->mask;
+    return &table->places[index];
+}
+
+/* The place of a node that is in the table, hidden or not. */
+static struct frame_place *place_of_node(struct stacktree_table *table,
+                                         const struct trace_node *node, uint32_t id) {
+    uint64_t index = hash_frame(node->parent, node->address) & table->mask;
+    while (place_id(&table->places[index]) != id)
+        index = (index + 1) & table->mask;
+    return &table->places[index];
+}
+
 static int frames_grow(struct stacktree *tree) {
     struct stacktree_table *old = atomic_load_explicit(&tree->table, memory_order_relaxed);
     struct stacktree_table *table = frames_new((old->mask + 1) * 2);
     if (table == NULL)
         return -ENOMEM;
-    for (uint32_t id = 1; id < tree->node_count; id++) {
-        const struct trace_node *node = node_at(tree, id);
-        place_set(frames_place(table, node->parent, node->address), node->parent, node->address,
-                  id);
+    for (uint64_t i = 0; i <= old->mask; i++) {
+        uint64_t parent_id =
+            atomic_load_explicit(&old->places[i].parent_id, memory_order_relaxed);
+        if (parent_id == 0)
+            continue;
+        uintptr_t address = old->places[i].address;
+        struct frame_place *place =
+            empty_place(table, (uint32_t)((parent_id & ~HIDDEN) >> 32), address);
+        place->address = address;
+        atomic_store_explicit(&place->parent_id, parent_id, memory_order_relaxed);
     }
     atomic_store_explicit(&tree->table, table, memory_order_release);
     return 0;
@@ -113,6 +144,7 @@ static uint32_t node_append(struct stacktree *tree, uint32_t parent, uintptr_t a
         .address = address,
         .parent = parent,
         .depth = id == 0 ? 0 : (uint16_t)(node_at(tree, parent)->depth + 1),
+        .generation = id == 0 ? 0 : tree->generation,
     };
     tree->node_count++;
     /* The node is whole before it counts: a kill may come in between. */
@@ -185,10 +217,59 @@ int stacktree_init(struct stacktree *tree, struct tracefile *file) {
     return fixed_sites_init(tree);
 }
 
+int stacktree_restart(struct stacktree *tree, struct tracefile *file) {
+    struct stacktree_table *table = atomic_load_explicit(&tree->table, memory_order_relaxed);
+    sysmem_unmap(table, table_bytes(table->mask + 1));
+    for (uint32_t i = 0; i * STACKTREE_NODES_PER_CHUNK < tree->node_count; i++) {
+        tree->nodes[i] = NULL;
+        for (int space = 0; space < TRACE_SPACES; space++) {
+            sysmem_unmap(tree->node_sites[i][space],
+                         STACKTREE_NODES_PER_CHUNK * sizeof(uint32_t));
+            tree->node_sites[i][space] = NULL;
+        }
+    }
+    for (uint32_t i = 0; i * STACKTREE_NODES_PER_CHUNK < tree->site_count; i++)
+        tree->sites[i] = NULL;
+    tree->node_count = 0;
+    tree->site_count = 0;
+    atomic_fetch_add(&tree->version, 1);
+    return stacktree_init(tree, file);
+}
+
+/* Hide or show the nodes of [start, end) that are of @generation or later. */
+static void set_hidden(struct stacktree *tree, uint64_t start, uint64_t end,
+                       uint32_t generation, bool hidden) {
+    struct stacktree_table *table = atomic_load_explicit(&tree->table, memory_order_relaxed);
+    bool any = false;
+    for (uint32_t id = 1; id < tree->node_count; id++) {
+        const struct trace_node *node = node_at(tree, id);
+        if (node->address - 1 < start || node->address - 1 >= end ||
+            node->generation < generation)
+            continue;
+        struct frame_place *place = place_of_node(table, node, id);
+        atomic_store_explicit(&place->parent_id,
+                              (uint64_t)node->parent << 32 | id | (hidden ? HIDDEN : 0),
+                              memory_order_release);
+        any = true;
+    }
+    if (any)
+        atomic_fetch_add(&tree->version, 1);
+}
+
+void stacktree_hide(struct stacktree *tree, uint64_t start, uint64_t end) {
+    set_hidden(tree, start, end, 0, true);
+}
+
+void stacktree_show(struct stacktree *tree, uint64_t start, uint64_t end, uint32_t generation) {
+    set_hidden(tree, start, end, generation, false);
+}
+
 uint32_t stacktree_find(struct stacktree *tree, struct backtrace *backtrace,
                         enum trace_space space) {
+    uint32_t version = atomic_load_explicit(&tree->version, memory_order_acquire);
     struct stacktree_table *table = atomic_load_explicit(&tree->table, memory_order_acquire);
-    uint32_t known = backtrace->known_nodes;
+    uint32_t known = backtrace->nodes_version == version ? backtrace->known_nodes : 0;
+    backtrace->nodes_version = version;
     uint32_t id = known > 0 ? backtrace->nodes[known - 1] : 0;
 
     for (; known < backtrace->depth_frames; known++) {

@@ -29,10 +29,23 @@ struct stacktree {
     _Atomic(struct stacktree_table *) table;
     uint32_t node_count;
     uint32_t site_count;
+    uint16_t generation;      /* of the nodes that are added: see struct trace_node */
+    _Atomic uint32_t version; /* counts the times after which nodes found before may be wrong */
 };
 
 /* Makes the root and the fixed sites. Returns 0 or -ENOMEM. */
 int stacktree_init(struct stacktree *tree, struct tracefile *file);
+
+/* In a forked child: the same again for its own trace. What was there is forgotten. */
+int stacktree_restart(struct stacktree *tree, struct tracefile *file);
+
+/*
+ * The code in [start, end) was unloaded: its nodes are no longer found, and stacks through them
+ * get new ones. Or it came back, and its nodes of @generation and later are found again. The
+ * caller holds the recorder's lock; a stack that is being looked up may still be found as before.
+ */
+void stacktree_hide(struct stacktree *tree, uint64_t start, uint64_t end);
+void stacktree_show(struct stacktree *tree, uint64_t start, uint64_t end, uint32_t generation);
 
 /*
  * The site of @backtrace in @space, or STACKTREE_NO_SITE if it has none yet. Lock-free. The

@@ -231,6 +231,98 @@ static void test_init_fails_when_memory_is_refused(void **state) {
     assert_int_equal(r, -ENOMEM);
 }
 
+static uint16_t generation_of(uint32_t site) {
+    uint32_t node = stacktree_site(tree, site)->node;
+    return tree->nodes[node / STACKTREE_NODES_PER_CHUNK][node % STACKTREE_NODES_PER_CHUNK]
+        .generation;
+}
+
+/* 0x5001 to 0x5fff is the code of a library, called from 0x1000 and calling 0x9000. */
+static void test_stacks_through_unloaded_code_are_found_no_more(void **state) {
+    static const uintptr_t through[] = {0x9000, 0x5800, 0x1000};
+    static const uintptr_t past[] = {0x9000, 0x6001, 0x1000};
+    struct backtrace backtrace = {0}, other = {0};
+    set(&backtrace, through, 3);
+    uint32_t first = find_or_add(&backtrace, TRACE_HEAP);
+    assert_int_equal(stacktree_find(tree, &backtrace, TRACE_HEAP), first);
+    set(&other, past, 3);
+    uint32_t unchanged = find_or_add(&other, TRACE_HEAP);
+
+    stacktree_hide(tree, 0x5000, 0x6000);
+    tree->generation = 1;
+    /* The same frames again: what the backtrace remembers must not be believed. */
+    set(&backtrace, through, 3);
+    assert_int_equal(backtrace.known_nodes, 3);
+    assert_int_equal(stacktree_find(tree, &backtrace, TRACE_HEAP), STACKTREE_NO_SITE);
+    uint32_t second = find_or_add(&backtrace, TRACE_HEAP);
+    assert_int_not_equal(first, second);
+    assert_frames(second, through, 3);
+    assert_int_equal(generation_of(first), 0);
+    assert_int_equal(generation_of(second), 1);
+    set(&other, past, 3);
+    assert_int_equal(stacktree_find(tree, &other, TRACE_HEAP), unchanged);
+}
+
+static void test_code_that_comes_back_has_its_stacks_again(void **state) {
+    struct backtrace backtrace = {0};
+    uint32_t sites[200];
+    for (uintptr_t i = 0; i < 200; i++) {
+        uintptr_t frames[] = {0x5001 + i, 0x1000};
+        set(&backtrace, frames, 2);
+        sites[i] = find_or_add(&backtrace, TRACE_HEAP);
+    }
+    stacktree_hide(tree, 0x5000, 0x6000);
+    /* Enough new ones that the table grows while they are hidden. */
+    for (uintptr_t i = 0; i < 10000; i++) {
+        uintptr_t frames[] = {0x100000 + i, 0x1000};
+        set(&backtrace, frames, 2);
+        find_or_add(&backtrace, TRACE_HEAP);
+    }
+    uintptr_t hidden[] = {0x5001, 0x1000};
+    set(&backtrace, hidden, 2);
+    assert_int_equal(stacktree_find(tree, &backtrace, TRACE_HEAP), STACKTREE_NO_SITE);
+    stacktree_show(tree, 0x5000, 0x6000, 0);
+    for (uintptr_t i = 0; i < 200; i++) {
+        uintptr_t frames[] = {0x5001 + i, 0x1000};
+        set(&backtrace, frames, 2);
+        assert_int_equal(stacktree_find(tree, &backtrace, TRACE_HEAP), sites[i]);
+    }
+}
+
+/* What was there before the module is not the module's. */
+static void test_only_nodes_of_the_modules_generation_come_back(void **state) {
+    static const uintptr_t frames[] = {0x5800, 0x1000};
+    struct backtrace backtrace = {0};
+    set(&backtrace, frames, 2);
+    find_or_add(&backtrace, TRACE_HEAP);
+    stacktree_hide(tree, 0x5000, 0x6000);
+    tree->generation = 1;
+    set(&backtrace, frames, 2);
+    uint32_t second = find_or_add(&backtrace, TRACE_HEAP);
+    stacktree_hide(tree, 0x5000, 0x6000);
+    stacktree_show(tree, 0x5000, 0x6000, 1);
+    set(&backtrace, frames, 2);
+    assert_int_equal(stacktree_find(tree, &backtrace, TRACE_HEAP), second);
+}
+
+static void test_a_tree_that_begins_again_knows_nothing(void **state) {
+    static const uintptr_t frames[] = {0x5800, 0x1000};
+    static struct tracefile own;
+    struct backtrace backtrace = {0};
+    set(&backtrace, frames, 2);
+    find_or_add(&backtrace, TRACE_HEAP);
+    find_or_add(&backtrace, TRACE_MAP_ANON);
+    assert_int_equal(tracefile_open(&own, NULL), 0);
+    assert_int_equal(stacktree_restart(tree, &own), 0);
+    assert_int_equal(own.header->site_count, TRACE_FIXED_SITES);
+    assert_int_equal(own.header->node_count, 1);
+    set(&backtrace, frames, 2);
+    assert_int_equal(stacktree_find(tree, &backtrace, TRACE_HEAP), STACKTREE_NO_SITE);
+    assert_int_equal(find_or_add(&backtrace, TRACE_HEAP), TRACE_FIXED_SITES);
+    assert_frames(TRACE_FIXED_SITES, frames, 2);
+    assert_int_equal(file.header->site_count, TRACE_FIXED_SITES + 2);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -242,6 +334,10 @@ int main(void) {
         TEST(test_truncated_stacks_are_flagged_and_counted_once),
         TEST(test_stacks_go_to_other_when_the_sites_are_used_up),
         TEST(test_stacks_go_to_other_while_memory_is_refused),
+        TEST(test_stacks_through_unloaded_code_are_found_no_more),
+        TEST(test_code_that_comes_back_has_its_stacks_again),
+        TEST(test_only_nodes_of_the_modules_generation_come_back),
+        TEST(test_a_tree_that_begins_again_knows_nothing),
         TEST(test_init_fails_when_memory_is_refused),
     };
     return cmocka_run_group_tests_name("stacktree", tests, NULL, NULL);
