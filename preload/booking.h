@@ -19,22 +19,39 @@ void book_pending(void);
 void book_later(struct pending_event event);
 
 /*
- * Take the lock. Returns what booking_leave() has to be given. What signal handlers left comes
- * first: it happened before what is to be booked now.
+ * Take the lock, for what concerns no block, no mapping and no region: lanes stay as they are.
+ * Returns what booking_leave_beside() has to be given.
  */
-static inline bool booking_enter(void) {
+static inline bool booking_enter_beside(void) {
     recorder_thread.doing |= THREAD_BUSY;
     atomic_signal_fence(memory_order_seq_cst);
-    bool taken = lock_acquire(&recorder.lock);
+    return lock_acquire(&recorder.lock);
+}
+
+static inline void booking_leave_beside(bool taken) {
+    lock_release(&recorder.lock, taken);
+    atomic_signal_fence(memory_order_seq_cst);
+    recorder_thread.doing &= ~(uint32_t)THREAD_BUSY;
+}
+
+/*
+ * Take the lock and close the lanes. Returns what booking_leave() has to be given. What signal
+ * handlers left comes first: it happened before what is to be booked now.
+ */
+static inline bool booking_enter(void) {
+    bool taken = booking_enter_beside();
+    recorder_thread.doing &= ~(uint32_t)THREAD_NOTED;
+    if (recorder.lanes->open_count > 0)
+        lanes_close();
     if (__builtin_expect(pending_any(&recorder.pending), 0))
         book_pending();
     return taken;
 }
 
 static inline void booking_leave(bool taken) {
-    lock_release(&recorder.lock, taken);
-    atomic_signal_fence(memory_order_seq_cst);
-    recorder_thread.doing &= ~(uint32_t)THREAD_BUSY;
+    if (recorder.lanes_allowed && recorder.ledger.open_count == 1)
+        lanes_reconsider();
+    booking_leave_beside(taken);
 }
 
 static inline void book_freed_block(struct block block, bool temporary) {
@@ -71,15 +88,20 @@ static inline void book_allocated(uintptr_t address, uint64_t bytes, uint32_t si
     if (__builtin_expect(!ledger_allocate(&recorder.ledger, TRACE_HEAP, site, 1, bytes), 0)) {
         struct block unbooked;
         blocks_remove(&recorder.blocks, address, &unbooked);
+        return;
     }
+    lane_count_size(recorder.ledger.lane_records[0], bytes);
 }
 
-static inline void book_freed(uintptr_t address, bool temporary) {
+/* Returns the size of the block; 0 if it is not known. */
+static inline uint64_t book_freed(uintptr_t address, bool temporary) {
     struct block block;
-    if (__builtin_expect(blocks_remove(&recorder.blocks, address, &block), 1))
-        book_freed_block(block, temporary);
-    else
+    if (__builtin_expect(!blocks_remove(&recorder.blocks, address, &block), 0)) {
         recorder_completeness()->unknown_frees++;
+        return 0;
+    }
+    book_freed_block(block, temporary);
+    return block.size_bytes;
 }
 
 /* Take what is no later than @serial in [start, end) out of the mappings and the ledger. */

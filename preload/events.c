@@ -2,9 +2,10 @@
 /*
  * events.c: what the hooks tell.
  *
- * An allocation becomes: its stack's site (no lock if that is known), then under the lock an
- * entry in the table of blocks and a booking in the ledger. A signal handler that allocates
- * while its own thread is in there finds that and leaves a note in the queue.
+ * An allocation becomes: its stack's site (no lock if that is known), then an entry in the
+ * table of blocks and a booking in the ledger, in the thread's lane if that is open, else under
+ * the lock. A signal handler that allocates while its own thread is in there finds that and
+ * leaves a note in the queue.
  */
 #include "booking.h"
 #include "sites.h"
@@ -13,9 +14,129 @@
 static __attribute__((noinline, cold)) void queue(struct pending_event event) {
     if (!pending_push(&recorder.pending, event))
         __atomic_fetch_add(&recorder_completeness()->events_lost, 1, __ATOMIC_RELAXED);
+    recorder_thread.doing |= THREAD_NOTED;
 }
 
 /* Heap */
+
+/* Of their own, for the sake of small stacks: the event must not be in their callers' frames. */
+static __attribute__((noinline, cold)) void queue_allocated(uintptr_t address, uint64_t bytes,
+                                                            uint32_t site) {
+    queue((struct pending_event){
+        .kind = PENDING_ALLOCATED, .address = address, .bytes = bytes, .site = site});
+}
+
+static __attribute__((noinline, cold)) void queue_freed(uintptr_t address, bool temporary) {
+    queue((struct pending_event){
+        .kind = PENDING_FREED, .address = address, .temporary = temporary});
+}
+
+/* This thread's lane, if it may try there what has to be booked; else NULL. */
+static inline struct lane *lane_to_try(void) {
+    struct lane *lane = recorder_thread.lane;
+    bool otherwise = (recorder_thread.doing & (THREAD_BUSY | THREAD_NOTED)) != 0;
+    return __builtin_expect(otherwise, 0) ? NULL : lane;
+}
+
+/* Whether an event that did not fit in the lane does now; lanes are then as they were. */
+static bool prepare(struct lane *lane, uint32_t site, uintptr_t address) {
+    return lane != NULL && !recorder_busy() &&
+           atomic_load_explicit(&lane->lease, memory_order_relaxed) == recorder_thread.lease &&
+           lanes_prepare(lane, site, address);
+}
+
+static __attribute__((noinline)) void allocated_slowly(struct lane *lane, uintptr_t address,
+                                                       uint64_t bytes, uint32_t site) {
+    if (!recorder_active())
+        return;
+    if (prepare(lane, site, LANES_NO_ADDRESS) &&
+        lane_allocate(lane, recorder_thread.lease, &recorder.blocks, address, bytes, site))
+        return;
+    if (recorder_busy()) {
+        queue_allocated(address, bytes, site);
+        return;
+    }
+    bool taken = booking_enter();
+    book_allocated(address, bytes, site);
+    lanes_note_event((int64_t)bytes);
+    booking_leave(taken);
+}
+
+bool recorder_needs_stack(void) {
+    return atomic_load_explicit(&recorder.unwinds, memory_order_relaxed);
+}
+
+void recorder_allocated_by(uintptr_t address, uint64_t bytes, uint32_t site) {
+    struct lane *lane = lane_to_try();
+    recorder_thread.last_allocated = address;
+    if (__builtin_expect(lane == NULL, 0) ||
+        !lane_allocate(lane, recorder_thread.lease, &recorder.blocks, address, bytes, site))
+        allocated_slowly(lane, address, bytes, site);
+}
+
+void recorder_allocated(uintptr_t address, uint64_t bytes, const uintptr_t *frame) {
+    recorder_allocated_by(address, bytes, sites_of(TRACE_HEAP, frame));
+}
+
+/* The block was taken out, and the lane has no row for its site. */
+static __attribute__((noinline)) void freed_taken(struct lane *lane, const struct block *block,
+                                                  bool temporary) {
+    if (prepare(lane, block->site, LANES_NO_ADDRESS) &&
+        lane_free_taken(lane, recorder_thread.lease, block, temporary))
+        return;
+    bool taken = booking_enter();
+    book_freed_block(*block, temporary);
+    lanes_note_event(-(int64_t)block->size_bytes);
+    booking_leave(taken);
+}
+
+static __attribute__((noinline)) void freed_slowly(struct lane *lane, uintptr_t address,
+                                                   bool temporary) {
+    struct block block;
+    if (!recorder_active())
+        return;
+    if (prepare(lane, LANES_NO_SITE, address)) {
+        enum lane_answer answer = lane_free(lane, recorder_thread.lease, &recorder.blocks,
+                                            address, temporary, &block);
+        if (answer == LANE_TAKEN)
+            freed_taken(lane, &block, temporary);
+        if (answer != LANE_NOTHING)
+            return;
+    }
+    if (recorder_busy()) {
+        queue_freed(address, temporary);
+        return;
+    }
+    bool taken = booking_enter();
+    uint64_t bytes = book_freed(address, temporary);
+    lanes_note_event(-(int64_t)bytes);
+    booking_leave(taken);
+}
+
+void recorder_freed(uintptr_t address) {
+    bool temporary = recorder_thread.last_allocated == address;
+    struct lane *lane = lane_to_try();
+    struct block block;
+    recorder_thread.last_allocated = 0;
+    enum lane_answer answer = LANE_NOTHING;
+    if (__builtin_expect(lane != NULL, 1))
+        answer = lane_free(lane, recorder_thread.lease, &recorder.blocks, address, temporary,
+                           &block);
+    if (__builtin_expect(answer == LANE_DONE, 1))
+        return;
+    if (answer == LANE_TAKEN)
+        freed_taken(lane, &block, temporary);
+    else
+        freed_slowly(lane, address, temporary);
+}
+
+__attribute__((noinline)) void recorder_failed(enum trace_space space) {
+    if (!recorder_active() || recorder_busy())
+        return;
+    bool taken = booking_enter_beside();
+    ledger_count_failed(&recorder.ledger, space);
+    booking_leave_beside(taken);
+}
 
 /* A block that was taken out for a realloc that failed. */
 static void book_again(const struct recorder_taken *taken_out) {
@@ -24,37 +145,21 @@ static void book_again(const struct recorder_taken *taken_out) {
         book_freed_block(*block, false);
 }
 
-void recorder_allocated(uintptr_t address, uint64_t bytes, const uintptr_t *frame) {
-    uint32_t site = sites_of(TRACE_HEAP, frame);
-    recorder_thread.last_allocated = address;
-    if (__builtin_expect(recorder_busy(), 0)) {
-        queue((struct pending_event){
-            .kind = PENDING_ALLOCATED, .address = address, .bytes = bytes, .site = site});
+static __attribute__((noinline)) void take_slowly(struct lane *lane,
+                                                  struct recorder_taken *taken_out) {
+    uintptr_t address = taken_out->address;
+    if (prepare(lane, LANES_NO_SITE, address) &&
+        lane_take(lane, recorder_thread.lease, &recorder.blocks, address, &taken_out->block)) {
+        taken_out->known = true;
+        return;
+    }
+    if (recorder_busy()) {
+        taken_out->queued = true;
+        queue_freed(address, false);
         return;
     }
     bool taken = booking_enter();
-    book_allocated(address, bytes, site);
-    booking_leave(taken);
-}
-
-void recorder_freed(uintptr_t address) {
-    bool temporary = recorder_thread.last_allocated == address;
-    recorder_thread.last_allocated = 0;
-    if (__builtin_expect(recorder_busy(), 0)) {
-        queue((struct pending_event){
-            .kind = PENDING_FREED, .address = address, .temporary = temporary});
-        return;
-    }
-    bool taken = booking_enter();
-    book_freed(address, temporary);
-    booking_leave(taken);
-}
-
-__attribute__((noinline)) void recorder_failed(enum trace_space space) {
-    if (!recorder_active() || recorder_busy())
-        return;
-    bool taken = booking_enter();
-    ledger_count_failed(&recorder.ledger, space);
+    taken_out->known = blocks_remove(&recorder.blocks, address, &taken_out->block);
     booking_leave(taken);
 }
 
@@ -62,15 +167,13 @@ void recorder_reallocating(uintptr_t address, struct recorder_taken *ret_taken) 
     *ret_taken = (struct recorder_taken){.address = address};
     if (!recorder_active())
         return;
+    struct lane *lane = lane_to_try();
     recorder_thread.last_allocated = 0;
-    if (recorder_busy()) {
-        ret_taken->queued = true;
-        queue((struct pending_event){.kind = PENDING_FREED, .address = address});
-        return;
-    }
-    bool taken = booking_enter();
-    ret_taken->known = blocks_remove(&recorder.blocks, address, &ret_taken->block);
-    booking_leave(taken);
+    if (lane != NULL &&
+        lane_take(lane, recorder_thread.lease, &recorder.blocks, address, &ret_taken->block))
+        ret_taken->known = true;
+    else
+        take_slowly(lane, ret_taken);
 }
 
 void recorder_realloc_failed(const struct recorder_taken *taken_out) {
@@ -87,6 +190,34 @@ void recorder_realloc_failed(const struct recorder_taken *taken_out) {
     booking_leave(taken);
 }
 
+static __attribute__((noinline)) void reallocated_slowly(struct lane *lane,
+                                                         const struct recorder_taken *taken_out,
+                                                         uintptr_t address, uint64_t bytes,
+                                                         uint32_t site) {
+    const struct block *old = &taken_out->block;
+    if (taken_out->known && address != 0) {
+        /* One site at a time: the rows of both are needed. */
+        bool provided = prepare(lane, old->site, LANES_NO_ADDRESS);
+        provided |= prepare(lane, site, LANES_NO_ADDRESS);
+        if (provided && lane_reallocate(lane, recorder_thread.lease, &recorder.blocks, old,
+                                        address, bytes, site))
+            return;
+    }
+    bool taken = booking_enter();
+    if (taken_out->known) {
+        book_freed_block(*old, false);
+        lanes_note_event(-(int64_t)old->size_bytes);
+    } else {
+        recorder_completeness()->unknown_frees++;
+    }
+    if (address != 0) {
+        book_allocated(address, bytes, site);
+        ledger_count_reallocation(&recorder.ledger, TRACE_HEAP);
+        lanes_note_event((int64_t)bytes);
+    }
+    booking_leave(taken);
+}
+
 void recorder_reallocated(const struct recorder_taken *taken_out, uintptr_t address,
                           uint64_t bytes, const uintptr_t *frame) {
     if (!recorder_active())
@@ -97,16 +228,11 @@ void recorder_reallocated(const struct recorder_taken *taken_out, uintptr_t addr
         return;
     }
     uint32_t site = address != 0 ? sites_of(TRACE_HEAP, frame) : 0;
-    bool taken = booking_enter();
-    if (taken_out->known)
-        book_freed_block(taken_out->block, false);
-    else
-        recorder_completeness()->unknown_frees++;
-    if (address != 0) {
-        book_allocated(address, bytes, site);
-        ledger_count_reallocation(&recorder.ledger, TRACE_HEAP);
-    }
-    booking_leave(taken);
+    struct lane *lane = lane_to_try();
+    if (lane == NULL || !taken_out->known || address == 0 ||
+        !lane_reallocate(lane, recorder_thread.lease, &recorder.blocks, &taken_out->block,
+                         address, bytes, site))
+        reallocated_slowly(lane, taken_out, address, bytes, site);
     recorder_thread.last_allocated = address;
 }
 

@@ -5,7 +5,7 @@
  *
  * While the real function runs, THREAD_IN_REAL is set: what an allocator calls to do its work (its
  * own mmap, a calloc built on malloc) is not an event of the program. The state found is put back,
- * not cleared.
+ * not cleared. malloc and free leave it out where the allocator is libc's, which calls no hook.
  */
 #include "hooks.h"
 
@@ -26,21 +26,26 @@ static __attribute__((noinline)) void *allocated(void *block, size_t bytes, bool
     return block;
 }
 
-static __attribute__((noinline, cold)) void *malloc_unusual(size_t bytes,
-                                                            const uintptr_t *frame) {
+static __attribute__((noinline, cold)) void *malloc_unusual(size_t bytes) {
     if (MISSING(malloc))
         return real_bootstrap_allocate(bytes, 16);
     bool nested = real_begin();
-    return allocated(real.malloc(bytes), bytes, nested, frame);
+    return allocated(real.malloc(bytes), bytes, nested, FRAME());
 }
 
-/* malloc and free are the hot ones: the usual case in a straight line, all else aside. */
-EXPORT FLATTEN void *malloc(size_t bytes) {
-    if (UNLIKELY(recorder_thread.doing != 0 || real.malloc == NULL || !recorder_active()))
-        return malloc_unusual(bytes, FRAME());
-    recorder_thread.doing = THREAD_IN_REAL;
+/* The thread has a lane, so that all has begun, it is in the program's code, and malloc is libc's. */
+static inline bool is_usual(void) {
+    return recorder_thread.lane != NULL && recorder_thread.doing == 0 && real_is_libc;
+}
+
+/*
+ * malloc and free are the hot ones: the usual case in a straight line, all else aside. The
+ * functions below are entered by a jump from malloc, when its own frame is gone: theirs is in
+ * its place, and what they call last they jump to as well.
+ */
+
+static __attribute__((noinline)) FLATTEN void *malloc_with_stack(size_t bytes) {
     void *block = real.malloc(bytes);
-    recorder_thread.doing = 0;
     if (UNLIKELY(block == NULL))
         recorder_failed(TRACE_HEAP);
     else
@@ -48,6 +53,27 @@ EXPORT FLATTEN void *malloc(size_t bytes) {
     return block;
 }
 
+static __attribute__((noinline, cold)) void *malloc_failed(void) {
+    recorder_failed(TRACE_HEAP);
+    return NULL;
+}
+
+static __attribute__((noinline)) FLATTEN void *allocated_plainly(void *block, size_t bytes) {
+    if (UNLIKELY(block == NULL))
+        return malloc_failed();
+    recorder_allocated_by((uintptr_t)block, bytes, TRACE_HEAP);
+    return block;
+}
+
+EXPORT void *malloc(size_t bytes) {
+    if (UNLIKELY(!is_usual()))
+        return malloc_unusual(bytes);
+    if (recorder_needs_stack())
+        return malloc_with_stack(bytes);
+    return allocated_plainly(real.malloc(bytes), bytes);
+}
+
+/* Another allocator may map in free(), too: jemalloc does, in a thread that never allocated. */
 static __attribute__((noinline, cold)) void free_unusual(void *block) {
     if (block == NULL || real_bootstrap_owns(block) || MISSING(free))
         return;
@@ -59,16 +85,12 @@ static __attribute__((noinline, cold)) void free_unusual(void *block) {
 }
 
 EXPORT FLATTEN void free(void *block) {
-    if (UNLIKELY(recorder_thread.doing != 0 || block == NULL || !recorder_active() ||
-                 real_bootstrap_owns(block))) {
+    if (UNLIKELY(!is_usual() || block == NULL || real_bootstrap_owns(block))) {
         free_unusual(block);
         return;
     }
     recorder_freed((uintptr_t)block);
-    /* An allocator may map in free(), too: jemalloc does, in a thread that never allocated. */
-    recorder_thread.doing = THREAD_IN_REAL;
     real.free(block);
-    recorder_thread.doing = 0;
 }
 
 EXPORT void *calloc(size_t count, size_t size) {

@@ -44,19 +44,22 @@ static struct trace_chunk *chunk_of(struct trace_row *rows) {
     return (struct trace_chunk *)(void *)rows - 1;
 }
 
-static struct trace_row *rows_new(struct ledger *ledger, uint32_t region, uint32_t first_site) {
+static struct trace_row *rows_new(struct ledger *ledger, uint32_t region, uint32_t lane,
+                                  uint32_t first_site) {
     struct trace_row *rows = ledger->free_rows;
     if (rows == NULL)
         return tracefile_chunk(ledger->file, TRACE_CHUNK_ROWS,
                                (struct tracefile_ids){.first = first_site,
                                                       .count = TRACE_ROWS_PER_CHUNK,
-                                                      .owner = region},
+                                                      .owner = region,
+                                                      .lane = lane},
                                TRACE_ROWS_PER_CHUNK * sizeof(*rows));
     ledger->free_rows = next_of(rows)->next;
     memset(rows, 0, TRACE_ROWS_PER_CHUNK * sizeof(*rows));
     ledger_store_order();
     struct trace_chunk *chunk = chunk_of(rows);
     chunk->first = first_site;
+    chunk->lane = lane;
     ledger_store_order();
     chunk->owner = region;
     return rows;
@@ -74,7 +77,7 @@ static __attribute__((noinline, cold)) bool reserve_rows(struct ledger *ledger, 
     for (uint32_t i = 0; i < ledger->open_count; i++) {
         struct ledger_region *region = &ledger->open[i];
         if (region->rows[index] == NULL)
-            region->rows[index] = rows_new(ledger, region->id, index * TRACE_ROWS_PER_CHUNK);
+            region->rows[index] = rows_new(ledger, region->id, 0, index * TRACE_ROWS_PER_CHUNK);
         if (region->rows[index] == NULL) {
             ledger->file->header->completeness.events_lost++;
             return false;
@@ -100,12 +103,23 @@ static inline void own(struct trace_totals *totals, uint64_t bytes) {
         totals->owned_peak_bytes = totals->owned_live_bytes;
 }
 
+/* What @site has live in the process region: the sum over its lanes. */
+static inline ledger_pair site_live(const struct ledger *ledger, uint32_t site) {
+    ledger_pair live = {0, 0};
+    for (uint32_t lane = 0; lane < ledger->lane_count; lane++) {
+        const struct trace_row *rows = ledger->lane_rows[lane][site / TRACE_ROWS_PER_CHUNK];
+        if (rows != NULL)
+            live += ledger_row_live(&rows[site % TRACE_ROWS_PER_CHUNK]);
+    }
+    return live;
+}
+
 /* The row of @site in an open region; one that is new in an inner region starts as the process's. */
 static inline struct trace_row *row_in(const struct ledger *ledger, uint32_t region,
                                        uint32_t site) {
     struct trace_row *row = ledger_row(&ledger->open[region], site);
     if (region > 0 && row->epoch == 0)
-        ledger_pair_set(&row->start, ledger_row_live(ledger_row(&ledger->open[0], site)));
+        ledger_pair_set(&row->start, site_live(ledger, site));
     return row;
 }
 
@@ -277,7 +291,44 @@ int ledger_init(struct ledger *ledger, struct tracefile *file, const struct stac
     ledger->names = sysmem_map(LEDGER_NAMES_MAX * sizeof(*ledger->names));
     if (ledger->names == NULL || ledger_begin(ledger, "process", now) < 0)
         return -ENOMEM;
-    return 0;
+    return ledger_add_lane(ledger) == 0 ? 0 : -ENOMEM;
+}
+
+int ledger_add_lane(struct ledger *ledger) {
+    uint32_t lane = ledger->lane_count;
+    if (lane == TRACE_LANES_MAX)
+        return -ENOSPC;
+    struct trace_row **rows = lane == 0 ? ledger->open[0].rows : directory_new(ledger);
+    if (rows == NULL)
+        return -ENOMEM;
+    struct trace_lane *record =
+        tracefile_chunk(ledger->file, TRACE_CHUNK_LANE,
+                        (struct tracefile_ids){.first = lane, .count = 1}, sizeof(*record));
+    if (record == NULL) {
+        if (lane > 0)
+            directory_free(ledger, rows);
+        return -ENOMEM;
+    }
+    ledger->lane_rows[lane] = rows;
+    ledger->lane_records[lane] = record;
+    ledger->lane_count++;
+    return (int)lane;
+}
+
+bool ledger_reserve_lane_row(struct ledger *ledger, uint32_t lane, uint32_t site) {
+    uint32_t index = site / TRACE_ROWS_PER_CHUNK;
+    struct trace_row **place = &ledger->lane_rows[lane][index];
+    if (*place == NULL)
+        *place = rows_new(ledger, 0, lane, index * TRACE_ROWS_PER_CHUNK);
+    return *place != NULL;
+}
+
+/* Whether a lane has rows for @first_site and those after it. */
+static bool chunk_is_known(const struct ledger *ledger, uint32_t first_site) {
+    for (uint32_t lane = 0; lane < ledger->lane_count; lane++)
+        if (ledger->lane_rows[lane][first_site / TRACE_ROWS_PER_CHUNK] != NULL)
+            return true;
+    return false;
 }
 
 /*
@@ -286,19 +337,17 @@ int ledger_init(struct ledger *ledger, struct tracefile *file, const struct stac
  */
 static bool complete_rows(struct ledger *ledger, struct ledger_region *region) {
     uint32_t site_count = ledger->file->header->site_count;
-    const struct ledger_region *process = &ledger->open[0];
 
     for (uint32_t first = 0; first < site_count; first += TRACE_ROWS_PER_CHUNK) {
-        const struct trace_row *process_rows = process->rows[first / TRACE_ROWS_PER_CHUNK];
-        if (process_rows == NULL)
+        if (!chunk_is_known(ledger, first))
             continue;
         struct trace_row **rows = &region->rows[first / TRACE_ROWS_PER_CHUNK];
         for (uint32_t i = 0; i < TRACE_ROWS_PER_CHUNK; i++) {
-            ledger_pair live = ledger_row_live(&process_rows[i]);
+            ledger_pair live = site_live(ledger, first + i);
             if ((live[0] | live[1]) == 0)
                 continue;
             if (*rows == NULL)
-                *rows = rows_new(ledger, region->id, first);
+                *rows = rows_new(ledger, region->id, 0, first);
             if (*rows == NULL)
                 return false;
             struct trace_row *row = &(*rows)[i];
@@ -313,23 +362,34 @@ static bool complete_rows(struct ledger *ledger, struct ledger_region *region) {
     return true;
 }
 
-/* The counts of @region so far, by space: sums over its rows. */
-static void sum_rows(const struct ledger *ledger, const struct ledger_region *region,
-                     struct trace_totals ret_totals[TRACE_SPACES]) {
+/* Add up the rows in one directory, by space. */
+static void sum_directory(const struct ledger *ledger, struct trace_row *const *rows,
+                          struct trace_totals totals_by_space[TRACE_SPACES]) {
     uint32_t site_count = ledger->file->header->site_count;
     for (uint32_t site = 0; site < site_count; site++) {
-        if (region->rows[site / TRACE_ROWS_PER_CHUNK] == NULL) {
+        if (rows[site / TRACE_ROWS_PER_CHUNK] == NULL) {
             site |= TRACE_ROWS_PER_CHUNK - 1;
             continue;
         }
-        const struct trace_row *row = ledger_row(region, site);
-        struct trace_totals *totals = &ret_totals[stacktree_site(ledger->stacks, site)->space];
+        const struct trace_row *row =
+            &rows[site / TRACE_ROWS_PER_CHUNK][site % TRACE_ROWS_PER_CHUNK];
+        struct trace_totals *totals =
+            &totals_by_space[stacktree_site(ledger->stacks, site)->space];
         ledger_pair_set(&totals->allocated,
                         ledger_pair_get(&totals->allocated) + ledger_pair_get(&row->allocated));
         ledger_pair_set(&totals->freed,
                         ledger_pair_get(&totals->freed) + ledger_pair_get(&row->freed));
         totals->temporary += row->temporary;
     }
+}
+
+/* The counts of @region so far, by space: sums over its rows, and over lanes. */
+static void sum_rows(const struct ledger *ledger, const struct ledger_region *region,
+                     struct trace_totals ret_totals[TRACE_SPACES]) {
+    sum_directory(ledger, region->rows, ret_totals);
+    if (region->id == 0)
+        for (uint32_t lane = 1; lane < ledger->lane_count; lane++)
+            sum_directory(ledger, ledger->lane_rows[lane], ret_totals);
 }
 
 /* What an ended region's record says for good. */

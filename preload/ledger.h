@@ -54,6 +54,10 @@ struct ledger {
     struct trace_region *record_chunk; /* where the next record goes */
     struct trace_row *free_rows;       /* chunks given up, linked through their first bytes */
     struct trace_row **free_directory; /* the same for directories */
+    struct trace_row *
+        *lane_rows[TRACE_LANES_MAX]; /* of the process region; [0]: open[0].rows */
+    struct trace_lane *lane_records[TRACE_LANES_MAX];
+    uint32_t lane_count;
 };
 
 /* Where and when a region begins or ends. */
@@ -81,6 +85,15 @@ int ledger_end(struct ledger *ledger, const char *name, const struct ledger_mome
 /* Totals of the youngest instance of @name. Returns 0 or -ENOENT. */
 int ledger_query(const struct ledger *ledger, const char *name,
                  struct votrace_region_totals *ret_totals);
+
+/*
+ * Another lane: its record in the trace and an empty directory of rows, both in the arrays.
+ * Returns its number; -ENOSPC when there are TRACE_LANES_MAX, -ENOMEM.
+ */
+int ledger_add_lane(struct ledger *ledger);
+
+/* Make sure that @lane has a row for @site. False, nothing counted, when memory is refused. */
+bool ledger_reserve_lane_row(struct ledger *ledger, uint32_t lane, uint32_t site);
 
 /*
  * The general cases of ledger_allocate() and ledger_free() below: any number of open regions.
@@ -126,14 +139,13 @@ static inline ledger_pair ledger_row_live(const struct trace_row *row) {
            ledger_pair_get(&row->freed);
 }
 
-/* Keep what the row was at the region's latest peak, if it still is what it was then. */
-static inline void ledger_row_before_change(struct trace_row *row,
-                                            const struct trace_totals *totals) {
-    if (row->epoch == totals->peak.epoch)
+/* Keep what the row was at the region's peak number @epoch, if it still is what it was then. */
+static inline void ledger_row_before_change(struct trace_row *row, uint64_t epoch) {
+    if (row->epoch == epoch)
         return;
     ledger_pair_set(&row->peak, ledger_row_live(row));
     ledger_store_order();
-    row->epoch = totals->peak.epoch;
+    row->epoch = epoch;
     ledger_store_order();
 }
 
@@ -145,7 +157,7 @@ static inline int64_t ledger_combined_live(const struct trace_region *record) {
 static inline void ledger_region_allocate(struct trace_region *record, struct trace_row *row,
                                           enum trace_space space, ledger_pair delta) {
     struct trace_totals *totals = &record->space[space];
-    ledger_row_before_change(row, totals);
+    ledger_row_before_change(row, totals->peak.epoch);
     ledger_pair_set(&row->allocated, ledger_pair_get(&row->allocated) + delta);
     ledger_store_order();
     ledger_pair live = ledger_pair_get(&totals->live) + delta;
@@ -163,7 +175,7 @@ static inline void ledger_region_free(struct trace_region *record, struct trace_
                                       enum trace_space space, ledger_pair delta,
                                       bool temporary) {
     struct trace_totals *totals = &record->space[space];
-    ledger_row_before_change(row, totals);
+    ledger_row_before_change(row, totals->peak.epoch);
     ledger_pair_set(&row->freed, ledger_pair_get(&row->freed) + delta);
     row->temporary += temporary;
     ledger_store_order();

@@ -11,6 +11,7 @@
 #define BOOTSTRAP_BYTES ((size_t)64 << 10)
 
 struct real_functions real;
+bool real_is_libc;
 
 static struct {
     _Alignas(4096) unsigned char memory[BOOTSTRAP_BYTES];
@@ -30,6 +31,9 @@ void real_resolve(void) {
     REAL_HOOKS(HOOK)
 #undef HOOK
     real = found;
+    void *libc_malloc = dlsym(RTLD_NEXT, "__libc_malloc");
+    real_is_libc =
+        libc_malloc != NULL && memcmp(&libc_malloc, &real.malloc, sizeof(libc_malloc)) == 0;
 }
 
 void *real_bootstrap_allocate(size_t bytes, size_t alignment) {

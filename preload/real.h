@@ -57,6 +57,9 @@ struct real_functions {
 
 extern struct real_functions real;
 
+/* The malloc behind this library is libc's own, which never calls a hook. */
+extern bool real_is_libc;
+
 /*
  * Look every function up behind this library. While it goes on, dlsym() may allocate: the hooks
  * then answer from real_bootstrap_allocate(). Once; later calls do nothing.

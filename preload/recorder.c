@@ -226,7 +226,8 @@ static bool start(void) {
     if (blocks_init(&recorder.blocks) < 0 ||
         modules_init(&recorder.modules, &recorder.file, exe) < 0 ||
         stacktree_init(&recorder.stacks, &recorder.file) < 0 ||
-        ledger_init(&recorder.ledger, &recorder.file, &recorder.stacks, &now) < 0)
+        ledger_init(&recorder.ledger, &recorder.file, &recorder.stacks, &now) < 0 ||
+        lanes_init() < 0)
         return false;
     backtrace_init();
     sites_note_modules(); /* now, while nobody can hold the loader's lock */
@@ -338,6 +339,7 @@ void recorder_exiting(void) {
     bool whole = true;
     recorder.file.header->end_elapsed_ns = clock_ns(CLOCK_MONOTONIC) - recorder.start_ns;
     recorder.file.header->state = TRACE_EXITED;
+    lanes_forbid(); /* the record says for good what is live */
     ledger_query(&recorder.ledger, "process", &totals);
     if (first && recorder.file.spilling) {
         whole = tracefile_finish(&recorder.file);
@@ -359,5 +361,7 @@ void recorder_reset_for_tests(void) {
 }
 
 const struct trace_header *recorder_header_for_tests(void) {
+    if (recorder_active())
+        booking_leave_beside(booking_enter());
     return recorder.file.header;
 }

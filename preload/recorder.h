@@ -26,10 +26,13 @@ enum thread_doing {
     THREAD_IN_REAL = 1,   /* the real allocator: what it calls is its own business */
     THREAD_BUSY = 2,      /* in the recorder: the events of a signal handler must queue */
     THREAD_UNWINDING = 4, /* in the unwinder: allocations count, but get no stack */
+    THREAD_NOTED = 8,     /* a signal handler has left notes: they have to be booked */
 };
 
 /* What the library knows of a thread. Kept small: it lives in the static TLS block. */
 struct thread_state {
+    struct lane *lane; /* lanes.h; its own if the lane's owner is @lease. NULL: none */
+    uint64_t lease;
     uint32_t doing;           /* enum thread_doing, or-ed */
     uint32_t number;          /* tells threads apart; 0 until its first stack */
     uintptr_t last_allocated; /* the block of its latest event, if that was an allocation */
@@ -51,11 +54,11 @@ static inline bool recorder_active(void) {
 /* Read the settings, create the trace, begin the process region. Later calls do nothing. */
 void recorder_start(void);
 
-/*
- * Heap events. @frame is the hook's __builtin_frame_address(0), @bytes as requested. The caller
- * has found recorder_active() true: these two are too hot to look twice.
- */
+/* Heap events. @frame is the hook's __builtin_frame_address(0), @bytes as requested. */
 void recorder_allocated(uintptr_t address, uint64_t bytes, const uintptr_t *frame);
+/* Whether recorder_allocated() is going to look at the stack; if not, this one books on @site. */
+bool recorder_needs_stack(void);
+void recorder_allocated_by(uintptr_t address, uint64_t bytes, uint32_t site);
 void recorder_freed(uintptr_t address);
 void recorder_failed(enum trace_space space);
 
@@ -145,5 +148,5 @@ void recorder_exiting(void);
 
 /* Forget everything, for tests that start again. Not thread-safe. */
 void recorder_reset_for_tests(void);
-/* The recorder's trace, for tests that look into it. */
+/* The trace, for tests that look into it: what lanes hold is in the record by then. */
 const struct trace_header *recorder_header_for_tests(void);

@@ -6,11 +6,13 @@
  *     events.c     what the hooks tell
  *     sites.c      stacks
  *     booking.c    under the lock: tables and ledger
+ *     lanes.c      without the lock: threads with rows of their own
  */
 #pragma once
 
 #include "backtrace.h"
 #include "blocks.h"
+#include "lanes.h"
 #include "ledger.h"
 #include "lock.h"
 #include "mappings.h"
@@ -32,11 +34,13 @@ struct recorder {
     _Alignas(RECORDER_CACHE_LINE) struct lock lock;
     _Alignas(RECORDER_CACHE_LINE) _Atomic int start_state;
     _Atomic bool unwinds; /* take stacks: always, or while a marked region is open */
+    struct lanes *lanes;  /* in memory that a forked child finds wiped */
     struct settings settings;
     struct tracefile file;
     _Alignas(RECORDER_CACHE_LINE) struct blocks blocks;
     struct mappings mappings;
     struct ledger ledger;
+    bool lanes_allowed; /* under the lock */
     _Alignas(RECORDER_CACHE_LINE) struct stacktree stacks;
     struct modules modules;
     struct pending pending;
@@ -59,5 +63,10 @@ static inline struct trace_completeness *recorder_completeness(void) {
 
 /* This thread is in the recorder already: a signal handler has interrupted it. */
 static inline bool recorder_busy(void) {
-    return (recorder_thread.doing & THREAD_BUSY) != 0;
+    if (__builtin_expect((recorder_thread.doing & THREAD_BUSY) != 0, 0))
+        return true;
+    const struct lane *lane = recorder_thread.lane;
+    return lane != NULL &&
+           atomic_load_explicit(&lane->owner, memory_order_relaxed) == recorder_thread.lease &&
+           __atomic_load_n(&lane->record->updating, __ATOMIC_RELAXED) != 0;
 }

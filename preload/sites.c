@@ -25,12 +25,12 @@ static int note_module(struct dl_phdr_info *info, size_t bytes, void *data) {
     uint64_t changes = info->dlpi_adds + info->dlpi_subs;
     if (changes == noting->known)
         return 1;
-    bool taken = booking_enter();
+    bool taken = booking_enter_beside();
     if (noting->round == 0)
         noting->round = modules_begin_round(&recorder.modules);
     modules_note(&recorder.modules, info);
     recorder.stacks.generation = (uint16_t)recorder.modules.generation;
-    booking_leave(taken);
+    booking_leave_beside(taken);
     atomic_store_explicit(&recorder.loader_changes, changes, memory_order_relaxed);
     return 0;
 }
@@ -38,7 +38,7 @@ static int note_module(struct dl_phdr_info *info, size_t bytes, void *data) {
 /* Stacks through code that went must not be those through what is loaded there later. */
 static void follow_changes(uint32_t round) {
     struct module_seen changed;
-    bool taken = booking_enter();
+    bool taken = booking_enter_beside();
     /* If another thread is at it by now, the list is not whole. It will come here, too. */
     while (recorder.modules.round == round &&
            modules_next_change(&recorder.modules, &changed)) {
@@ -47,7 +47,7 @@ static void follow_changes(uint32_t round) {
         else
             stacktree_hide(&recorder.stacks, changed.start, changed.end);
     }
-    booking_leave(taken);
+    booking_leave_beside(taken);
 }
 
 /* The loader's lock is taken, ours only inside it. */
@@ -79,10 +79,10 @@ void recorder_module_unloaded(void) {
 static void note_modules_of(const struct backtrace *backtrace) {
     bool known = !atomic_load_explicit(&recorder.module_unloaded, memory_order_relaxed);
     if (known) {
-        bool taken = booking_enter();
+        bool taken = booking_enter_beside();
         known = modules_know(&recorder.modules, backtrace->addresses + backtrace->known_nodes,
                              backtrace->depth_frames - backtrace->known_nodes);
-        booking_leave(taken);
+        booking_leave_beside(taken);
     }
     if (!known)
         sites_note_modules();
@@ -101,11 +101,11 @@ static __attribute__((noinline, cold)) uint32_t add_site(const struct backtrace 
         return no_stack(space, !counted);
     note_modules_of(backtrace);
     bool other;
-    bool taken = booking_enter();
+    bool taken = booking_enter_beside();
     uint32_t site = stacktree_add(&recorder.stacks, backtrace, space, &other);
     if (other)
         recorder_completeness()->stacks_other++;
-    booking_leave(taken);
+    booking_leave_beside(taken);
     return site;
 }
 

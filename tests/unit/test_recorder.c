@@ -81,14 +81,18 @@ static const struct trace_completeness *completeness(void) {
     return &recorder_header_for_tests()->completeness;
 }
 
-/* The totals of a space in the process region, from the trace. */
+/* The totals of a space in the process region, from the trace, with what lanes have counted. */
 static struct trace_totals space_totals(enum trace_space space) {
     struct trace_check check;
+    recorder_header_for_tests();
     trace_scratch_check(scratch.path, &check);
     struct trace_totals totals = check.regions[0]->space[space];
     struct trace_check_sums sums = trace_check_sum(&check, 0, space);
     totals.allocated.blocks = sums.allocations;
     totals.freed.blocks = sums.frees;
+    for (uint32_t lane = 0; space == TRACE_HEAP && lane < TRACE_LANES_MAX; lane++)
+        if (check.lanes[lane] != NULL)
+            totals.reallocations += check.lanes[lane]->reallocations;
     trace_scratch_check_finish(&check);
     return totals;
 }

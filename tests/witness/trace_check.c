@@ -327,7 +327,7 @@ static bool has_ended(const struct trace_check *check) {
 
 /* Were there threads with rows of their own? */
 static bool has_lanes(const struct trace_check *check) {
-    for (uint32_t lane = 1; lane < TRACE_LANES_MAX; lane++)
+    for (uint32_t lane = 0; lane < TRACE_LANES_MAX; lane++)
         if (check->lanes[lane] != NULL)
             return true;
     return false;

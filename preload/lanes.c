@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lanes.c: who has a lane, when lanes open, how they are closed.
+ *
+ * Closing costs ten microseconds when another thread runs, as much as a hundred events under
+ * the lock. So lanes that turned out to be open for a short time only stay closed the longer
+ * the next time: threads that push the peak up together, or free each other's blocks all the
+ * time, are better off under the lock.
+ *
+ * A lane's credit is what its owner used to need beyond what it holds, and an equal share of
+ * the rest of the gap.
+ */
+#include "lanes.h"
+
+#include "booking.h"
+#include "recorder_state.h"
+#include "sysmem.h"
+
+#include <linux/membarrier.h>
+#include <sys/mman.h>
+#include <sys/single_threaded.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WAIT_EVENTS_MIN     64u
+#define WAIT_EVENTS_MAX     65536u
+#define WORTH_EVENTS        4000 /* lanes that were open for fewer cost more than they saved */
+#define ACTIVE_SHARE        16   /* a thread with less than one event in so many waits */
+#define TICK_EVENTS         (INT64_C(1) << 40)
+#define PAUSES_BEFORE_SLEEP 2000
+
+static bool membarrier_works(void) {
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
+           syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+int lanes_init(void) {
+    int saved_errno = errno;
+    struct lanes *lanes = sysmem_map(sizeof(*lanes));
+    if (lanes == NULL)
+        return -ENOMEM;
+    recorder.lanes = lanes;
+    lanes->wait_events = WAIT_EVENTS_MIN;
+    recorder.lanes_allowed =
+        syscall(SYS_madvise, lanes, sizeof(*lanes), MADV_WIPEONFORK) == 0 && membarrier_works();
+    errno = saved_errno;
+    return 0;
+}
+
+void lanes_forbid(void) {
+    recorder.lanes_allowed = false;
+}
+
+/* Owners */
+
+static struct lane *own_lane(void) {
+    struct lane *lane = recorder_thread.lane;
+    if (lane == NULL ||
+        atomic_load_explicit(&lane->owner, memory_order_relaxed) != recorder_thread.lease)
+        return NULL;
+    return lane;
+}
+
+/* The lane of a thread that did nothing since lanes were last opened; it may have ended. */
+static struct lane *find_idle(struct lanes *lanes) {
+    for (uint32_t i = 0; i < lanes->count; i++)
+        if (lanes->lane[i].recent_events == 0)
+            return &lanes->lane[i];
+    return NULL;
+}
+
+static struct lane *lane_new(struct lanes *lanes) {
+    /* Lane 0 has its record from the beginning. */
+    int number = lanes->count == 0 ? 0 : ledger_add_lane(&recorder.ledger);
+    if (number < 0)
+        return find_idle(lanes);
+    struct lane *lane = &lanes->lane[number];
+    lane->number = (uint16_t)number;
+    lane->record = recorder.ledger.lane_records[number];
+    lane->rows = recorder.ledger.lane_rows[number];
+    lane->latest_address = LANES_NO_ADDRESS;
+    lanes->count++;
+    return lane;
+}
+
+/* This thread's lane, another's that has no use for it, or NULL. Lanes are closed. */
+static struct lane *find_lane(void) {
+    struct lanes *lanes = recorder.lanes;
+    struct lane *lane = own_lane();
+    if (lane != NULL)
+        return lane;
+    lane = lane_new(lanes);
+    if (lane == NULL)
+        return NULL;
+    lane->held_bytes = 0;
+    lane->high_bytes = 0;
+    recorder_thread.lane = lane;
+    recorder_thread.lease = ++lanes->leases;
+    atomic_store_explicit(&lane->owner, recorder_thread.lease, memory_order_relaxed);
+    return lane;
+}
+
+/* Closing */
+
+/*
+ * Make every thread's earlier stores visible here and ours there. If the kernel has begun to
+ * refuse (a sandbox), wait: no processor keeps a store to itself for a millisecond.
+ */
+static void fence_all_threads(void) {
+    int saved_errno = errno;
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+        recorder.lanes_allowed = false;
+        struct timespec pause = {.tv_nsec = 1000000};
+        syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
+    errno = saved_errno;
+}
+
+static void wait_for_owner(const struct lane *lane) {
+    unsigned pauses = 0;
+    while (__atomic_load_n(&lane->record->updating, __ATOMIC_ACQUIRE) != 0) {
+        lock_pause(1);
+        if (++pauses % PAUSES_BEFORE_SLEEP != 0)
+            continue;
+        int saved_errno = errno;
+        struct timespec pause = {.tv_nsec = 50000};
+        syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
+        errno = saved_errno;
+    }
+}
+
+/* The latest block of a closed lane goes to its page. */
+static void settle(struct lane *lane) {
+    struct block old;
+    bool stale = false;
+    if (lane->latest_address == LANES_NO_ADDRESS)
+        return;
+    if (blocks_page_insert(&recorder.blocks, lane->latest_address, &lane->latest, &old,
+                           &stale) < 0) {
+        recorder_completeness()->table_refused++;
+        book_lost(lane->latest);
+    }
+    if (stale)
+        book_lost(old);
+    lane->latest_address = LANES_NO_ADDRESS;
+}
+
+static int64_t events_in_lane(const struct lane *lane) {
+    return lane->given_events - atomic_load_explicit(&lane->left_events, memory_order_relaxed);
+}
+
+static void hold(struct lane *lane, int64_t bytes) {
+    lane->held_bytes += bytes;
+    if (lane->held_bytes > lane->high_bytes)
+        lane->high_bytes = lane->held_bytes;
+}
+
+/* The sums of a lane that was closed go to the record. Returns its events. */
+static int64_t flush(struct lane *lane) {
+    struct trace_totals *heap = &recorder.ledger.open[0].record->space[TRACE_HEAP];
+    int64_t live_bytes = lane_live(lane);
+    ledger_pair_set(&heap->live,
+                    ledger_pair_get(&heap->live) +
+                        (ledger_pair){(uint64_t)lane->live_blocks, (uint64_t)live_bytes});
+    if (lane->record->largest_bytes > heap->largest_bytes)
+        heap->largest_bytes = lane->record->largest_bytes;
+    hold(lane, live_bytes);
+    lane_set_live(lane, 0);
+    lane->live_blocks = 0;
+    int64_t events = events_in_lane(lane);
+    lane->recent_events += events;
+    lane->given_events = 0;
+    atomic_store_explicit(&lane->left_events, 0, memory_order_relaxed);
+    return events;
+}
+
+/* After lanes were open for @events, at the cost of stopping other threads. */
+static void learn(struct lanes *lanes, int64_t events) {
+    if (events < WORTH_EVENTS && lanes->wait_events < WAIT_EVENTS_MAX)
+        lanes->wait_events *= 2;
+    else if (events >= WORTH_EVENTS && lanes->wait_events > WAIT_EVENTS_MIN)
+        lanes->wait_events /= 2;
+    lanes->waited_events = 0;
+}
+
+__attribute__((noinline)) void lanes_close(void) {
+    struct lanes *lanes = recorder.lanes;
+    const struct lane *own = own_lane();
+    bool open[TRACE_LANES_MAX] = {false};
+    bool others = false;
+    int64_t events = 0;
+
+    for (uint32_t i = 0; i < lanes->count; i++) {
+        struct lane *lane = &lanes->lane[i];
+        open[i] = atomic_load_explicit(&lane->lease, memory_order_relaxed) != 0;
+        others |= open[i] && lane != own;
+        atomic_store_explicit(&lane->lease, 0, memory_order_relaxed);
+    }
+    if (others)
+        fence_all_threads();
+    for (uint32_t i = 0; i < lanes->count; i++) {
+        if (!open[i])
+            continue;
+        if (&lanes->lane[i] != own)
+            wait_for_owner(&lanes->lane[i]);
+        events += flush(&lanes->lane[i]);
+    }
+    lanes->open_count = 0;
+    for (uint32_t i = 0; i < lanes->count; i++)
+        settle(&lanes->lane[i]);
+    if (others)
+        learn(lanes, events);
+}
+
+/* Opening */
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* How much more may be live before a peak of the process region is new. */
+static int64_t gap_below_peaks(void) {
+    const struct trace_region *process = recorder.ledger.open[0].record;
+    const struct trace_totals *heap = &process->space[TRACE_HEAP];
+    return least((int64_t)(heap->peak.bytes - heap->live.bytes),
+                 process->combined_peak_bytes - ledger_combined_live(process));
+}
+
+/* Choose the lanes whose owners do something. Returns how many. */
+static uint32_t choose(const struct lanes *lanes, bool ret_chosen[TRACE_LANES_MAX]) {
+    const struct lane *own = own_lane();
+    uint32_t chosen_count = 0;
+    int64_t events = 0;
+    for (uint32_t i = 0; i < lanes->count; i++)
+        events += lanes->lane[i].recent_events;
+    for (uint32_t i = 0; i < lanes->count; i++) {
+        const struct lane *lane = &lanes->lane[i];
+        ret_chosen[i] =
+            __libc_single_threaded ? lane == own : lane->recent_events > events / ACTIVE_SHARE;
+        chosen_count += ret_chosen[i];
+    }
+    return chosen_count;
+}
+
+/* What the owner used to need beyond what it holds. */
+static int64_t need_of(const struct lane *lane) {
+    return lane->high_bytes - lane->held_bytes;
+}
+
+/* Where the needs cannot all be met, forget some of what was needed once. */
+static int64_t credit_of(struct lane *lane, int64_t gap, int64_t needs, uint32_t count) {
+    int64_t need = need_of(lane);
+    if (needs <= gap)
+        return need + (gap - needs) / count;
+    lane->high_bytes -= need / 8;
+    return (int64_t)((double)gap * (double)need / (double)needs);
+}
+
+static void open_lane(struct lane *lane, int64_t credit_bytes, bool alone) {
+    lane->epoch = recorder.ledger.open[0].record->space[TRACE_HEAP].peak.epoch;
+    lane->birth = recorder.ledger.begun;
+    lane->limit_bytes = credit_bytes;
+    lane->alone = alone;
+    lane->given_events = TICK_EVENTS;
+    lane->recent_events = 0;
+    atomic_store_explicit(&lane->left_events, TICK_EVENTS, memory_order_relaxed);
+    atomic_store_explicit(&lane->lease,
+                          atomic_load_explicit(&lane->owner, memory_order_relaxed),
+                          memory_order_release);
+}
+
+/* The latest block of those booked under the lock goes to its page, where lanes find it. */
+static void settle_booked(void) {
+    struct block old;
+    bool stale;
+    int r = blocks_settle(&recorder.blocks, &old, &stale);
+    if (r < 0)
+        recorder_completeness()->table_refused++;
+    if (r < 0 || stale)
+        book_lost(old);
+}
+
+static void open_lanes(struct lanes *lanes) {
+    bool chosen[TRACE_LANES_MAX];
+    uint32_t count = choose(lanes, chosen);
+    int64_t gap = gap_below_peaks();
+    int64_t needs = 0;
+    if (count == 0 || (count > 1 && gap == 0)) {
+        lanes->waited_events = 0;
+        return;
+    }
+    settle_booked();
+    lanes->base_bytes = (int64_t)recorder.ledger.open[0].record->space[TRACE_HEAP].live.bytes;
+    for (uint32_t i = 0; i < lanes->count; i++)
+        if (chosen[i])
+            needs += need_of(&lanes->lane[i]);
+    lanes->open_count = count;
+    for (uint32_t i = 0; i < lanes->count; i++) {
+        struct lane *lane = &lanes->lane[i];
+        if (chosen[i])
+            open_lane(lane, credit_of(lane, gap, needs, count), count == 1);
+        else
+            lane->recent_events = 0;
+    }
+}
+
+void lanes_note_event(int64_t bytes) {
+    struct lanes *lanes = recorder.lanes;
+    if (!recorder.lanes_allowed)
+        return;
+    struct lane *lane = find_lane();
+    lanes->waited_events++;
+    if (lane == NULL)
+        return;
+    lane->recent_events++;
+    hold(lane, bytes);
+}
+
+__attribute__((noinline)) void lanes_reconsider(void) {
+    struct lanes *lanes = recorder.lanes;
+    if (lanes->open_count > 0 || recorder.ledger.open_count != 1)
+        return;
+    if (__libc_single_threaded) {
+        if (own_lane() != NULL)
+            open_lanes(lanes);
+    } else if (lanes->waited_events >= lanes->wait_events) {
+        open_lanes(lanes);
+    }
+}
+
+void lanes_raise(struct lane *lane) {
+    struct trace_region *process = recorder.ledger.open[0].record;
+    struct trace_totals *heap = &process->space[TRACE_HEAP];
+    int64_t base_bytes = recorder.lanes->base_bytes;
+    int64_t live_bytes = base_bytes + lane_live(lane);
+    int64_t others_bytes = (int64_t)process->space[TRACE_MAP_ANON].live.bytes;
+
+    if (live_bytes > (int64_t)heap->peak.bytes) {
+        lane->epoch++;
+        *(ledger_pair *)(void *)&heap->peak = (ledger_pair){(uint64_t)live_bytes, lane->epoch};
+    }
+    if (live_bytes + others_bytes > process->combined_peak_bytes)
+        process->combined_peak_bytes = live_bytes + others_bytes;
+    lane->limit_bytes =
+        least((int64_t)heap->peak.bytes, process->combined_peak_bytes - others_bytes) -
+        base_bytes;
+}
+
+/* Beside open lanes */
+
+/* Make the page of @address this lane's. False: it is another's that is open. */
+static bool take_page(struct lane *lane, uintptr_t address) {
+    if (address == LANES_NO_ADDRESS || address >> BLOCKS_ADDRESS_BITS != 0)
+        return false;
+    const struct blocks_page *page = blocks_page_of(&recorder.blocks, address);
+    if (page != NULL && page->lane != lane->number && !lane->alone &&
+        atomic_load_explicit(&recorder.lanes->lane[page->lane].lease, memory_order_relaxed) !=
+            0)
+        return false;
+    return blocks_claim(&recorder.blocks, address, lane->number);
+}
+
+static bool lacks_page(const struct lane *lane, uintptr_t address) {
+    if (address == LANES_NO_ADDRESS)
+        return false;
+    const struct blocks_page *page = blocks_page_of(&recorder.blocks, address);
+    return page == NULL || page->lane != lane->number || !blocks_has_room(page);
+}
+
+bool lanes_prepare(struct lane *lane, uint32_t site, uintptr_t address) {
+    bool provided = false;
+    bool taken = booking_enter_beside();
+    if (atomic_load_explicit(&lane->lease, memory_order_relaxed) == recorder_thread.lease) {
+        if (site != LANES_NO_SITE && lane_row(lane, site) == NULL)
+            provided |= ledger_reserve_lane_row(&recorder.ledger, lane->number, site);
+        if (lacks_page(lane, address))
+            provided |= take_page(lane, address);
+        if (lacks_page(lane, lane->latest_address))
+            provided |= take_page(lane, lane->latest_address);
+    }
+    booking_leave_beside(taken);
+    return provided;
+}
+
+__attribute__((noinline)) void lanes_tick(struct lane *lane) {
+    bool taken = booking_enter_beside();
+    if (atomic_load_explicit(&lane->lease, memory_order_relaxed) == recorder_thread.lease) {
+        lane->recent_events += events_in_lane(lane);
+        lane->given_events = TICK_EVENTS;
+        atomic_store_explicit(&lane->left_events, TICK_EVENTS, memory_order_relaxed);
+    }
+    booking_leave_beside(taken);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lanes.h: heap events without a lock.
+ *
+ * While only the process region is open, a thread that allocates has a lane: rows of counters,
+ * pages of the table of blocks and a credit, none of which another thread touches. The credits
+ * together are no more than the gap between live and the peak, so that no event inside them can
+ * be a new peak, in whatever order the threads run. A lane that runs out of credit has the
+ * others closed; then the sums are exact. A lane that is open alone raises the peak itself.
+ *
+ *     lanes open      each event in its thread's lane, nothing is shared
+ *     lanes closed    each event under the recorder's lock, in lane 0: booking.h
+ *
+ * Lanes are opened and closed under the lock. An owner says `updating` before it looks whether
+ * its lane is open; who closes a lane says so before it looks whether the owner is updating. The
+ * full fences that this takes are paid by the closer for both: membarrier(2). Where there is
+ * none lanes stay closed. A forked child finds the lanes' memory wiped, hence closed.
+ */
+#pragma once
+
+#include "blocks.h"
+#include "ledger.h"
+#include "trace_layout.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LANES_NO_ADDRESS 1u         /* no block is there: latest_address when there is none */
+#define LANES_NO_SITE    UINT32_MAX /* for lanes_prepare() */
+
+struct lane {
+    /* The owner's while the lane is open. */
+    _Alignas(64) _Atomic uint64_t lease; /* the owner's number; 0: closed */
+    struct trace_lane *record;
+    struct trace_row **rows;     /* the process region's, see struct ledger_region */
+    uint64_t epoch;              /* of the process region's heap peak */
+    _Atomic int64_t live_bytes;  /* allocated less freed since the lane was opened */
+    int64_t live_blocks;         /* likewise */
+    int64_t limit_bytes;         /* with more than that live there may be a new peak */
+    _Atomic int64_t left_events; /* until lanes_tick() */
+    uintptr_t latest_address;
+    struct block latest;
+    uint32_t birth; /* of blocks allocated now */
+    uint16_t number;
+    bool alone; /* no other lane is open */
+
+    /* Under the lock. */
+    _Atomic uint64_t owner; /* lease of the thread that has the lane; 0: nobody */
+    int64_t held_bytes;     /* what the owner has allocated less freed, lane open or not */
+    int64_t high_bytes;     /* the most it held or asked for */
+    int64_t given_events;   /* left_events when it was last set */
+    int64_t recent_events;  /* of the owner since lanes were last opened */
+};
+
+struct lanes {
+    struct lane lane[TRACE_LANES_MAX];
+    uint32_t count;         /* lanes that have had an owner */
+    uint32_t open_count;    /* lanes that are open */
+    uint64_t leases;        /* given so far */
+    uint32_t wait_events;   /* to be booked under the lock before lanes open again */
+    uint32_t waited_events; /* so far */
+    int64_t base_bytes;     /* live heap of the process region when lanes were last opened */
+};
+
+/*
+ * Look whether lanes are possible here and make lane 0, which every trace has. Returns 0 or
+ * -ENOMEM.
+ */
+int lanes_init(void);
+
+/* From now on lanes stay closed. The lock is held, and they are. */
+void lanes_forbid(void);
+
+/*
+ * Close the lanes that are open: their sums go to the process region's record, their latest
+ * blocks to the table. The lock is held.
+ */
+void lanes_close(void);
+
+/* A heap event of this thread was booked under the lock: @bytes more are live. */
+void lanes_note_event(int64_t bytes);
+
+/* Open lanes if it is time. The lock is held. */
+void lanes_reconsider(void);
+
+/*
+ * Provide what an event in this thread's lane may have lacked: rows for @site (or
+ * LANES_NO_SITE), room for the latest block, the page of @address. Returns whether it is worth
+ * another try; otherwise the event has to be booked under the lock, which is not held here.
+ */
+bool lanes_prepare(struct lane *lane, uint32_t site, uintptr_t address);
+
+/* left_events has run out. The lock is not held. */
+void lanes_tick(struct lane *lane);
+
+/* More is live than the limit of the only open lane. */
+void lanes_raise(struct lane *lane);
+
+/* One event in a lane. The order of the stores is part of the trace format, as in ledger.h. */
+
+/* The bucket of trace_lane.size_counts; @bytes is far from overflow. */
+static inline unsigned lane_size_bucket(uint64_t bytes) {
+    return 63 ^ (unsigned)__builtin_clzll(2 * bytes + 1);
+}
+
+static inline void lane_count_size(struct trace_lane *record, uint64_t bytes) {
+    record->size_counts[lane_size_bucket(bytes)]++;
+    if (__builtin_expect(bytes > record->largest_bytes, 0))
+        record->largest_bytes = bytes;
+}
+
+/* Whether the lane is open for the thread with @lease and that thread is not in it already. */
+static inline bool lane_enter(struct lane *lane, uint64_t lease) {
+    /* A forked child must learn here that it has no lane: the record is its parent's. */
+    if (__builtin_expect(atomic_load_explicit(&lane->lease, memory_order_acquire) != lease, 0))
+        return false;
+    uint64_t *updating = &lane->record->updating;
+    if (__builtin_expect(__atomic_load_n(updating, __ATOMIC_RELAXED) != 0, 0))
+        return false;
+    __atomic_store_n(updating, 1, __ATOMIC_RELAXED);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(atomic_load_explicit(&lane->lease, memory_order_acquire) == lease, 1))
+        return true;
+    __atomic_store_n(updating, 0, __ATOMIC_RELEASE);
+    return false;
+}
+
+static inline void lane_leave(struct lane *lane) {
+    __atomic_store_n(&lane->record->updating, 0, __ATOMIC_RELEASE);
+}
+
+static inline struct trace_row *lane_row(const struct lane *lane, uint32_t site) {
+    struct trace_row *rows = lane->rows[site / TRACE_ROWS_PER_CHUNK];
+    return __builtin_expect(rows == NULL, 0) ? NULL : &rows[site % TRACE_ROWS_PER_CHUNK];
+}
+
+static inline int64_t lane_live(const struct lane *lane) {
+    return atomic_load_explicit(&lane->live_bytes, memory_order_relaxed);
+}
+
+static inline void lane_set_live(struct lane *lane, int64_t bytes) {
+    atomic_store_explicit(&lane->live_bytes, bytes, memory_order_relaxed);
+}
+
+static inline void lane_count_event(struct lane *lane) {
+    int64_t left = atomic_load_explicit(&lane->left_events, memory_order_relaxed) - 1;
+    atomic_store_explicit(&lane->left_events, left, memory_order_relaxed);
+    if (__builtin_expect(left <= 0, 0))
+        lanes_tick(lane);
+}
+
+/* Whether @live may be reached in this lane. */
+static inline bool lane_allows(const struct lane *lane, int64_t live) {
+    return __builtin_expect(live <= lane->limit_bytes || lane->alone, 1);
+}
+
+/*
+ * The latest block goes to its page; another, at @address, is to be the latest. Out of line: it
+ * is not needed where blocks die young, and would take registers from what is.
+ */
+static __attribute__((noinline, unused)) bool
+lane_settle(struct lane *lane, struct blocks *blocks, uintptr_t address) {
+    return address != lane->latest_address &&
+           blocks_lane_insert(blocks, lane->number, lane->latest_address, &lane->latest) ==
+               BLOCKS_DONE;
+}
+
+/* Take a block out of its page. */
+static __attribute__((noinline, unused)) bool lane_unsettle(const struct lane *lane,
+                                                            struct blocks *blocks,
+                                                            uintptr_t address,
+                                                            struct block *ret_block) {
+    return blocks_lane_remove(blocks, lane->number, address, ret_block) == BLOCKS_DONE;
+}
+
+/* The block at @address becomes the latest; the one that was goes to its page. */
+static inline bool lane_keep_block(struct lane *lane, struct blocks *blocks, uintptr_t address,
+                                   uint64_t bytes, uint32_t site) {
+    if (__builtin_expect((address >> BLOCKS_ADDRESS_BITS | bytes >> BLOCKS_SIZE_BITS) != 0, 0))
+        return false;
+    if (lane->latest_address != LANES_NO_ADDRESS && !lane_settle(lane, blocks, address))
+        return false;
+    lane->latest_address = address;
+    lane->latest.size_bytes = bytes;
+    lane->latest.site = site;
+    lane->latest.birth = lane->birth;
+    return true;
+}
+
+static inline bool lane_take_block(struct lane *lane, struct blocks *blocks, uintptr_t address,
+                                   struct block *ret_block) {
+    if (lane->latest_address != address)
+        return lane_unsettle(lane, blocks, address, ret_block);
+    /* Field by field, as it was written: a wide load over narrow stores would have to wait. */
+    ret_block->size_bytes = lane->latest.size_bytes;
+    ret_block->site = lane->latest.site;
+    ret_block->birth = lane->latest.birth;
+    lane->latest_address = LANES_NO_ADDRESS;
+    return true;
+}
+
+static inline void lane_book_allocated(struct lane *lane, struct trace_row *row,
+                                       uint64_t bytes) {
+    ledger_row_before_change(row, lane->epoch);
+    ledger_pair_set(&row->allocated,
+                    ledger_pair_get(&row->allocated) + (ledger_pair){1, bytes});
+    int64_t live = lane_live(lane) + (int64_t)bytes;
+    lane_set_live(lane, live);
+    lane->live_blocks++;
+    lane_count_size(lane->record, bytes);
+    if (live > lane->limit_bytes)
+        lanes_raise(lane);
+}
+
+static inline void lane_book_freed(struct lane *lane, struct trace_row *row, uint64_t bytes,
+                                   bool temporary) {
+    ledger_row_before_change(row, lane->epoch);
+    ledger_pair_set(&row->freed, ledger_pair_get(&row->freed) + (ledger_pair){1, bytes});
+    row->temporary += temporary;
+    lane_set_live(lane, lane_live(lane) - (int64_t)bytes);
+    lane->live_blocks--;
+}
+
+/*
+ * An event of the thread with @lease. False: nothing was done; lanes_prepare() may help.
+ */
+static inline bool lane_allocate(struct lane *lane, uint64_t lease, struct blocks *blocks,
+                                 uintptr_t address, uint64_t bytes, uint32_t site) {
+    if (!lane_enter(lane, lease))
+        return false;
+    struct trace_row *row = lane_row(lane, site);
+    bool done = row != NULL && lane_allows(lane, lane_live(lane) + (int64_t)bytes) &&
+                lane_keep_block(lane, blocks, address, bytes, site);
+    if (__builtin_expect(done, 1))
+        lane_book_allocated(lane, row, bytes);
+    lane_leave(lane);
+    if (__builtin_expect(done, 1))
+        lane_count_event(lane);
+    return done;
+}
+
+/* Take a block out of the table, to be booked later. */
+static inline bool lane_take(struct lane *lane, uint64_t lease, struct blocks *blocks,
+                             uintptr_t address, struct block *ret_block) {
+    if (!lane_enter(lane, lease))
+        return false;
+    bool taken = lane_take_block(lane, blocks, address, ret_block);
+    lane_leave(lane);
+    return taken;
+}
+
+/* Book as freed what was taken out. */
+static inline bool lane_free_taken(struct lane *lane, uint64_t lease, const struct block *block,
+                                   bool temporary) {
+    if (!lane_enter(lane, lease))
+        return false;
+    struct trace_row *row = lane_row(lane, block->site);
+    if (row != NULL)
+        lane_book_freed(lane, row, block->size_bytes, temporary);
+    lane_leave(lane);
+    return row != NULL;
+}
+
+enum lane_answer {
+    LANE_DONE,
+    LANE_NOTHING, /* nothing was done */
+    LANE_TAKEN,   /* the block is out of the table, but not booked as freed */
+};
+
+/* Book what was taken out as freed, if the lane has a row for it. */
+static inline bool lane_book_if_row(struct lane *lane, const struct block *block,
+                                    bool temporary) {
+    struct trace_row *row = lane_row(lane, block->site);
+    if (__builtin_expect(row != NULL, 1))
+        lane_book_freed(lane, row, block->size_bytes, temporary);
+    return row != NULL;
+}
+
+/*
+ * lane_take() and lane_free_taken() in one. @ret_block is written if the answer is LANE_TAKEN.
+ */
+static inline enum lane_answer lane_free(struct lane *lane, uint64_t lease,
+                                         struct blocks *blocks, uintptr_t address,
+                                         bool temporary, struct block *ret_block) {
+    enum lane_answer answer = LANE_DONE;
+    if (!lane_enter(lane, lease))
+        return LANE_NOTHING;
+    if (lane->latest_address == address) {
+        /* It was allocated in this lane: there is a row. Nothing is copied, which would be slow. */
+        lane->latest_address = LANES_NO_ADDRESS;
+        uint32_t site = lane->latest.site;
+        lane_book_freed(lane,
+                        &lane->rows[site / TRACE_ROWS_PER_CHUNK][site % TRACE_ROWS_PER_CHUNK],
+                        lane->latest.size_bytes, temporary);
+    } else if (!lane_unsettle(lane, blocks, address, ret_block)) {
+        answer = LANE_NOTHING;
+    } else if (!lane_book_if_row(lane, ret_block, temporary)) {
+        answer = LANE_TAKEN;
+    }
+    lane_leave(lane);
+    if (__builtin_expect(answer == LANE_DONE, 1))
+        lane_count_event(lane);
+    return answer;
+}
+
+/* The block @old, taken out before, was reallocated: one event. */
+static inline bool lane_reallocate(struct lane *lane, uint64_t lease, struct blocks *blocks,
+                                   const struct block *old, uintptr_t address, uint64_t bytes,
+                                   uint32_t site) {
+    if (!lane_enter(lane, lease))
+        return false;
+    struct trace_row *old_row = lane_row(lane, old->site);
+    struct trace_row *row = lane_row(lane, site);
+    int64_t live = lane_live(lane) - (int64_t)old->size_bytes + (int64_t)bytes;
+    bool done = old_row != NULL && row != NULL && lane_allows(lane, live) &&
+                lane_keep_block(lane, blocks, address, bytes, site);
+    if (__builtin_expect(done, 1)) {
+        lane_book_freed(lane, old_row, old->size_bytes, false);
+        lane_book_allocated(lane, row, bytes);
+        lane->record->reallocations++;
+    }
+    lane_leave(lane);
+    if (__builtin_expect(done, 1))
+        lane_count_event(lane);
+    return done;
+}
