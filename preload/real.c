@@ -18,6 +18,14 @@ static struct {
     _Atomic size_t used_bytes;
 } bootstrap;
 
+/* Not by name: tcmalloc and mimalloc define __libc_malloc, too. */
+static bool is_libc_code(void *function) {
+    Dl_info libc, its;
+    void *known = dlsym(RTLD_NEXT, "gnu_get_libc_version");
+    return known != NULL && function != NULL && dladdr(known, &libc) != 0 &&
+           dladdr(function, &its) != 0 && libc.dli_fbase == its.dli_fbase;
+}
+
 void real_resolve(void) {
     static _Atomic bool begun;
     if (atomic_exchange(&begun, true))
@@ -31,9 +39,9 @@ void real_resolve(void) {
     REAL_HOOKS(HOOK)
 #undef HOOK
     real = found;
-    void *libc_malloc = dlsym(RTLD_NEXT, "__libc_malloc");
-    real_is_libc =
-        libc_malloc != NULL && memcmp(&libc_malloc, &real.malloc, sizeof(libc_malloc)) == 0;
+    void *code;
+    memcpy(&code, &real.malloc, sizeof(code));
+    real_is_libc = is_libc_code(code);
 }
 
 void *real_bootstrap_allocate(size_t bytes, size_t alignment) {
