@@ -30,6 +30,8 @@ stuck='state=2 updating=0 all:file_refused>=1 all:cut=1'
     for threads in 1 4; do
         also=$folder/libvictim_malloc.so
         victim "signal_storm $threads" v.heap.added=100000 v.heap.net=0 $ended
+        victim "signal_storm $threads maps" v.heap.added=100000 v.heap.net=0 \
+            'v.anon.allocations>=100' v.anon.net=0 v.anon.failed=0 $ended
     done
     victim signal_wait v.heap.allocations=1000 v.heap.net=0 $ended
     victim interrupts v.heap.allocations=30000 'all:used_bytes>=2000000' $ended

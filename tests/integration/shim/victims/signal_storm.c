@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads allocate while signals hit them, with an allocator that permits handlers to allocate
- * (own_malloc.c, preloaded): handlers land inside of the recorder, in the middle of an event of
- * their own thread. Each allocates and frees a block; those that come while the allocator runs
- * are not the program's events, so that the count lies between two. The sums are exact: nothing
+ * signal_storm THREADS [maps]: threads allocate while signals hit them in the middle of the
+ * recorder.
+ *
+ * With an allocator that permits handlers to allocate (own_malloc.c, preloaded), each handler
+ * allocates and frees a block; those that come while the allocator runs are not the program's
+ * events, so that the count lies between two. With "maps" it maps and unmaps a page instead,
+ * which every handler may, and the blocks are exactly the threads'. The sums are exact: nothing
  * is left, and the last block, 100,000 bytes, is more than all ever held.
  */
 #include "crew.h"
@@ -14,6 +17,12 @@ static _Atomic bool stop;
 static _Atomic uint64_t blocks;
 static _Atomic uint64_t handled;
 static _Atomic uint64_t progress[CREW_MAX];
+
+static void handle_with_page(int signal_number) {
+    int saved_errno = errno;
+    munmap(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+    errno = saved_errno;
+}
 
 static void handle(int signal_number) {
     uint64_t number = atomic_fetch_add(&handled, 1);
@@ -52,7 +61,7 @@ static void send_signals(void) {
 int main(int argc, char **argv) {
     struct votrace_region_totals totals;
     uintptr_t threads = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
-    signal(SIGUSR1, handle);
+    signal(SIGUSR1, argc > 2 ? handle_with_page : handle);
     crew_start(threads, work);
     votrace_region_begin("v");
     crew_meet();
