@@ -2,7 +2,7 @@
 /*
  * damage.c: damage traces of real runs, one way after the other, and have each read.
  *
- *     damage [--executions N] [--first N] [--seed N] [--keep FOLDER] TRACE...
+ *     damage [--executions N] [--first N] [--seed N] [--tell N] [--keep FOLDER] TRACE...
  *
  * A worker process does it, and notes in shared memory where it is: a crash, or a loop that the
  * alarm ends, is then known by its number, and the next worker goes on behind it. Prints TAP,
@@ -23,7 +23,6 @@
 
 #define WAYS_MAX           16
 #define SECONDS_FOR_A_FILE 30
-#define FAILURES_TOLD      10
 
 struct counts {
     uint64_t verdicts[DAMAGE_VERDICTS];
@@ -45,6 +44,7 @@ struct damage {
     uint64_t first;
     uint64_t executions;
     uint64_t seed;
+    uint64_t tell;    /* so many failures, and no more */
     const char *keep; /* folder for what was accepted and is wrong; NULL: none */
     struct progress *progress;
 };
@@ -95,7 +95,7 @@ static void keep_bytes(const struct damage *damage, uint64_t execution, const ui
 }
 
 static void tell(const struct damage *damage, uint64_t execution, const char *what) {
-    if (damage->progress->told++ >= FAILURES_TOLD)
+    if (damage->progress->told++ >= damage->tell)
         return;
     printf("# %s, %s: %s\n#   again: --seed %" PRIu64 " --first %" PRIu64 " --executions 1\n",
            damage_ways[execution % damage_way_count].name, original_of(damage, execution)->path,
@@ -123,8 +123,9 @@ static void execute(const struct damage *damage, uint64_t execution) {
     }
     progress->ways[execution % damage_way_count].verdicts[verdict]++;
     if (verdict == DAMAGE_BROKEN) {
+        if (progress->told < damage->tell)
+            keep_bytes(damage, execution, bytes, size);
         tell(damage, execution, why);
-        keep_bytes(damage, execution, bytes, size);
     }
     free(bytes);
 }
@@ -229,7 +230,8 @@ static bool load_originals(struct damage *damage, char **paths) {
 }
 
 static const char usage[] =
-    "Usage: damage [--executions N] [--first N] [--seed N] [--keep FOLDER] TRACE...\n"
+    "Usage: damage [--executions N] [--first N] [--seed N] [--tell N] [--keep FOLDER]\n"
+    "              TRACE...\n"
     "\n"
     "Damage the traces N times (default 20000) and read what is left. --first begins with\n"
     "another execution than 0. --keep writes there what was accepted and should not have "
@@ -238,16 +240,14 @@ static const char usage[] =
 
 static bool parse_options(int argc, char **argv, struct damage *damage) {
     static const struct option options[] = {
-        {"executions", required_argument, NULL, 0},
-        {"first", required_argument, NULL, 1},
-        {"seed", required_argument, NULL, 2},
-        {"keep", required_argument, NULL, 3},
-        {0},
+        {"executions", required_argument, NULL, 0}, {"first", required_argument, NULL, 1},
+        {"seed", required_argument, NULL, 2},       {"tell", required_argument, NULL, 3},
+        {"keep", required_argument, NULL, 4},       {0},
     };
-    uint64_t *numbers[] = {&damage->executions, &damage->first, &damage->seed};
+    uint64_t *numbers[] = {&damage->executions, &damage->first, &damage->seed, &damage->tell};
     int option;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (option == 3) {
+        if (option == 4) {
             damage->keep = optarg;
             continue;
         }
@@ -262,7 +262,7 @@ static bool parse_options(int argc, char **argv, struct damage *damage) {
 }
 
 int main(int argc, char **argv) {
-    struct damage damage = {.executions = 20000, .seed = 1};
+    struct damage damage = {.executions = 20000, .seed = 1, .tell = 10};
     if (!parse_options(argc, argv, &damage) || damage_way_count > WAYS_MAX) {
         fputs(usage, stderr);
         return 2;
