@@ -47,7 +47,7 @@ static int trace_load(int fd, struct trace **ret_trace, struct fault *fault) {
     int r = read_fully(fd, first, sizeof(first), &size);
     if (r < 0)
         return fault_set(fault, r, "%s", strerror(-r));
-    r = trace_check_header(first, size, &header, fault);
+    r = trace_header_check(first, size, &header, fault);
     if (r < 0)
         return r;
 

@@ -42,7 +42,7 @@ static int damaged(struct fault *fault, const char *what, uint64_t offset) {
     return fault_set(fault, -EBADMSG, "trace damaged: %s at byte %" PRIu64, what, offset);
 }
 
-int trace_check_header(const void *bytes, size_t size, struct trace_header *ret_header,
+int trace_header_check(const void *bytes, size_t size, struct trace_header *ret_header,
                        struct fault *fault) {
     struct trace_header header;
     if (size < sizeof(header.magic) || memcmp(bytes, TRACE_MAGIC, sizeof(header.magic)) != 0)
@@ -384,7 +384,7 @@ int trace_from_taken_bytes(void *take_bytes, size_t size, struct trace **ret_tra
     file->trace.bytes = take_bytes;
     file->trace.size = size;
 
-    r = trace_check_header(file->bytes, size, &file->header, fault);
+    r = trace_header_check(file->bytes, size, &file->header, fault);
     if (r == 0)
         r = chunks_count(file, size, &module_count, fault);
     if (r == 0)

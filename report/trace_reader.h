@@ -78,7 +78,7 @@ int trace_from_taken_bytes(void *take_bytes, size_t size, struct trace **ret_tra
                            struct fault *fault) _must_check_ _nonnull_;
 
 /* What a whole file says first; the rest of it is @ret_header->used_bytes long. */
-int trace_check_header(const void *bytes, size_t size, struct trace_header *ret_header,
+int trace_header_check(const void *bytes, size_t size, struct trace_header *ret_header,
                        struct fault *fault) _must_check_ _nonnull_;
 
 /* How many of its threads were inside an event when this was written. */

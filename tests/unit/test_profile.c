@@ -342,6 +342,341 @@ static void test_arguments_and_gaps_come_along(void **state) {
     profile_finish(&profile);
 }
 
+static const struct profile_row *row_of_site(const struct profile_region *region,
+                                             uint32_t site) {
+    for (size_t i = 0; i < region->rows_count; i++)
+        if (region->rows[i].site == site)
+            return &region->rows[i];
+    return NULL;
+}
+
+static void test_rows_of_all_lanes_add_up_to_one_site(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    trace_builder_allocate(&b, 0, 100);
+    trace_builder_use_lane(&b, 1);
+    trace_builder_allocate(&b, 0, 50); /* the peak, 150 */
+    trace_builder_use_lane(&b, 2);
+    trace_builder_free(&b, 0, 100); /* what another thread had allocated */
+    trace_builder_allocate(&b, 0, 30);
+    assert_int_equal((int64_t)b.lane_rows[2][0].peak.bytes, 0);
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    const struct profile_totals *heap = &profile.regions[0].totals[TRACE_HEAP];
+    const struct profile_row *row = row_of_site(&profile.regions[0], 0);
+    assert_int_equal(b.regions[0].space[TRACE_HEAP].live.bytes, 100); /* lags behind */
+    assert_int_equal(heap->end.bytes, 80);
+    assert_int_equal(heap->end.blocks, 2);
+    assert_int_equal(heap->peak_bytes, 150);
+    assert_int_equal(heap->largest_bytes, 50);
+    assert_int_equal(heap->allocated.bytes, 180);
+    assert_int_equal(row->peak.bytes, 150);
+    assert_int_equal(row->end.bytes, 80);
+    assert_int_equal(row->freed.blocks, 1);
+    profile_finish(&profile);
+}
+
+static void test_region_that_begins_after_lanes_starts_with_their_sum(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    trace_builder_use_lane(&b, 3);
+    trace_builder_allocate(&b, 0, 100);
+    trace_builder_allocate(&b, 1 + TRACE_SPACES, 4096); /* "other" of another space */
+    trace_builder_use_lane(&b, 1);
+    trace_builder_free(&b, 0, 100);
+    trace_builder_allocate(&b, 0, 70);
+    trace_builder_begin(&b, "parse");
+    trace_builder_allocate(&b, 0, 5);
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    const struct profile_region *parse = &profile.regions[1];
+    assert_int_equal(parse->totals[TRACE_HEAP].start.bytes, 70);
+    assert_int_equal(profile_peak_added(&parse->totals[TRACE_HEAP]), 5);
+    assert_int_equal(row_of_site(parse, 1 + TRACE_SPACES)->start.bytes, 4096);
+    profile_finish(&profile);
+}
+
+static void test_ended_program_has_no_record_that_lags(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    trace_builder_use_lane(&b, 1);
+    trace_builder_allocate(&b, 0, 100);
+    b.header.state = TRACE_EXITED;
+    assert_int_equal(derive(&b, &profile, &fault), -EBADMSG);
+    assert_non_null(
+        strstr(fault.text, "start, allocations and frees add up to 1, its total says 0"));
+    trace_builder_exit(&b);
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    profile_finish(&profile);
+}
+
+/* Two threads in lanes; a third event in flight never comes alone. */
+static void lane_scenario(struct trace_builder *b, uint32_t stores) {
+    trace_builder_init(b);
+    b->stores_left = stores;
+    trace_builder_allocate(b, 0, 100);
+    trace_builder_use_lane(b, 1);
+    trace_builder_allocate(b, 0, 50);
+    trace_builder_use_lane(b, 2);
+    trace_builder_free(b, 0, 100);
+    trace_builder_allocate(b, 0, 200);
+    trace_builder_use_lane(b, 1);
+    trace_builder_free(b, 0, 200);
+}
+
+static void test_death_in_any_lane_leaves_sums_that_hold(void **state) {
+    size_t cut_count = 0;
+    int64_t peak = 0;
+    for (uint32_t stores = 0; stores < 40; stores++) {
+        struct trace_builder b;
+        struct profile profile;
+        struct fault fault = {0};
+        lane_scenario(&b, stores);
+        assert_int_equal(derive(&b, &profile, &fault), 0);
+        cut_count += profile.cut;
+        peak = profile.regions[0].totals[TRACE_HEAP].peak_bytes;
+        assert_true(peak == 0 || peak == 100 || peak == 150 || peak == 250);
+        profile_finish(&profile);
+    }
+    assert_int_equal(peak, 250);
+    assert_true(cut_count > 10);
+}
+
+static void test_death_in_several_lanes_at_once_leaves_sums_that_hold(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    for (uint32_t lane = 1; lane <= 3; lane++)
+        trace_builder_allocate(&b, 0, 100);
+    for (uint32_t lane = 1; lane <= 3; lane++) {
+        trace_builder_use_lane(&b, lane);
+        b.stores_left = 4; /* dies when its row has moved */
+        trace_builder_free(&b, 0, 10);
+    }
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    assert_true(profile.cut);
+    assert_int_equal(profile.regions[0].totals[TRACE_HEAP].end.bytes, 270);
+    assert_int_equal(profile.regions[0].totals[TRACE_HEAP].peak_bytes, 300);
+    profile_finish(&profile);
+}
+
+static void test_thread_region_counts_one_thread_and_may_be_negative(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    trace_builder_allocate(&b, 0, 500);
+    b.thread = 77;
+    uint32_t region = trace_builder_begin_thread(&b, "work");
+    trace_builder_free(&b, 0, 500);
+    b.thread = 4711;
+    trace_builder_allocate(&b, 0, 9999); /* of another thread */
+    b.thread = 77;
+    trace_builder_allocate(&b, 0, 20);
+    for (int ended = 0; ended < 2; ended++) {
+        if (ended)
+            trace_builder_end(&b, region);
+        assert_int_equal(derive(&b, &profile, &fault), 0);
+        const struct profile_region *work = &profile.regions[region];
+        assert_int_equal(work->thread, 77);
+        assert_int_equal(work->totals[TRACE_HEAP].start.bytes, 0);
+        assert_int_equal(work->totals[TRACE_HEAP].end.bytes, -480);
+        assert_int_equal(work->totals[TRACE_HEAP].peak_bytes, 0);
+        assert_int_equal(work->totals[TRACE_HEAP].allocated.blocks, 1);
+        assert_int_equal(work->rows_count, 1);
+        assert_int_equal(work->rows[0].end.blocks, 0);
+        profile_finish(&profile);
+    }
+    b.regions[region].flags = 0; /* in a region of the process that cannot be */
+    assert_int_equal(derive(&b, &profile, &fault), -EBADMSG);
+}
+
+static void test_sizes_come_from_the_lanes_until_a_region_ends(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    trace_builder_count_sizes(&b);
+    trace_builder_use_lane(&b, 1);
+    trace_builder_allocate(&b, 0, 7);
+    trace_builder_use_lane(&b, 2);
+    trace_builder_allocate(&b, 0, 4);
+    uint32_t ended = trace_builder_begin(&b, "ended");
+    trace_builder_allocate(&b, 0, 0);
+    trace_builder_end(&b, ended);
+    trace_builder_begin(&b, "open");
+    trace_builder_allocate(&b, 0, 1024);
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    assert_int_equal(profile.regions[0].sizes[0], 1);
+    assert_int_equal(profile.regions[0].sizes[3], 2);
+    assert_int_equal(profile.regions[0].sizes[11], 1);
+    assert_int_equal(profile.regions[1].sizes[0], 1);
+    assert_int_equal(profile.regions[1].sizes[3], 0);
+    assert_int_equal(profile.regions[2].sizes[0], 0);
+    assert_int_equal(profile.regions[2].sizes[11], 1);
+    profile_finish(&profile);
+    b.sizes[2].start[3] = 3;
+    assert_int_equal(derive(&b, &profile, &fault), -EBADMSG);
+    assert_string_equal(fault.text, "trace damaged: region 2 has fewer allocations of a size "
+                                    "than before it began");
+}
+
+static void test_timeline_is_put_in_order_with_start_peak_and_end(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    trace_builder_allocate(&b, 0, 10);
+    uint32_t region = trace_builder_begin(&b, "parse"); /* at 2000 */
+    trace_builder_allocate(&b, 0, 90);
+    trace_builder_free(&b, 0, 10);
+    trace_builder_end(&b, region); /* at 2500 */
+    trace_builder_point(&b, region, 2300, 90);
+    trace_builder_point(&b, region, 2100, 20);
+    trace_builder_point(&b, region, 2300, 90); /* moved, and not yet forgotten */
+    trace_builder_point(&b, region, 1990, 10); /* by a coarse clock */
+    b.regions[region].space[TRACE_HEAP].peak_elapsed_ns = 2200;
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    const struct profile_point expected[] = {{2000, 10},  {2000, 10}, {2100, 20},
+                                             {2200, 100}, {2300, 90}, {2500, 90}};
+    const struct profile_region *parse = &profile.regions[region];
+    assert_int_equal(parse->peak_elapsed_ns, 2200);
+    assert_int_equal(parse->points_count, 6);
+    assert_memory_equal(parse->points, expected, sizeof(expected));
+    assert_int_equal(profile.regions[0].points_count, 0);
+    profile_finish(&profile);
+}
+
+static void test_points_that_cannot_be_are_refused_unless_lanes_explain_them(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    trace_builder_allocate(&b, 0, 10);
+    trace_builder_point(&b, 0, 500, 11);
+    assert_int_equal(derive(&b, &profile, &fault), -EBADMSG);
+    assert_string_equal(fault.text,
+                        "trace damaged: region 0 has a point in time with impossible bytes");
+    b.has_lane[1] = true;
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    for (size_t i = 0; i < profile.regions[0].points_count; i++)
+        assert_in_range(profile.regions[0].points[i].live_bytes, 0, 10);
+    profile_finish(&profile);
+    b.points[0][0].elapsed_ns = UINT64_MAX;
+    assert_int_equal(derive(&b, &profile, &fault), -EBADMSG);
+}
+
+static void test_slack_is_what_was_given_beyond_what_was_asked_for(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    b.header.flags = TRACE_USABLE;
+    b.slack_bytes = 8;
+    trace_builder_allocate(&b, 0, 100);
+    uint32_t region = trace_builder_begin(&b, "parse");
+    trace_builder_allocate(&b, 0, 100);
+    trace_builder_free(&b, 0, 100);
+    trace_builder_end(&b, region);
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    assert_true(profile.regions[1].usable_is_known);
+    assert_int_equal(profile.regions[1].usable_start_bytes, 108);
+    assert_int_equal(profile.regions[1].usable_end_bytes, 108);
+    assert_int_equal(profile_slack(&profile.regions[1]), 16);
+    profile_finish(&profile);
+    b.regions[1].usable_at_peak_bytes = 199;
+    assert_int_equal(derive(&b, &profile, &fault), -EBADMSG);
+    assert_non_null(strstr(fault.text, "was given less than it requested"));
+    b.header.updating = 1; /* it may lag by an event: better none than a wrong one */
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    assert_false(profile.regions[1].usable_is_known);
+    profile_finish(&profile);
+}
+
+static void test_address_is_of_the_module_that_was_there_then(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    trace_builder_module(&b, "/first.so", 0x1000, 0x3000, 0);
+    trace_builder_module(&b, "/second.so", 0x1000, 0x3000, 0);
+    trace_builder_module(&b, "/again.so", 0x1000, 0x3000, 0);
+    b.modules[1].generation = 2;
+    b.modules[2].generation = 5;
+    static const struct {
+        uint16_t generation;
+        const char *path;
+    } cases[] = {{0, "/first.so"},  {1, "/first.so"}, {2, "/second.so"},
+                 {4, "/second.so"}, {5, "/again.so"}, {9, "/again.so"}};
+    uint32_t nodes[6];
+    for (size_t i = 0; i < 6; i++) {
+        nodes[i] = trace_builder_node(&b, 0, 0x1500);
+        b.nodes[nodes[i]].generation = cases[i].generation;
+    }
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    for (size_t i = 0; i < 6; i++) {
+        const struct profile_frame *frame = &profile.frames[profile.nodes[nodes[i]].frame];
+        assert_string_equal(profile.modules[frame->module].path, cases[i].path);
+    }
+    profile_finish(&profile);
+    b.modules[0].generation = 1; /* nothing was there when node 0 was made */
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    assert_string_equal(
+        profile.modules[profile.frames[profile.nodes[nodes[0]].frame].module].path, "");
+    profile_finish(&profile);
+}
+
+static void test_exec_is_a_whole_run_and_a_foreign_malloc_is_none(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    trace_builder_allocate(&b, 0, 10);
+    b.header.state = TRACE_EXECED;
+    b.header.completeness.inherited_freed = 3;
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    assert_int_equal(profile.end, PROFILE_EXECED);
+    assert_int_equal(profile.inherited_freed, 3);
+    assert_false(profile_is_incomplete(&profile));
+    profile_finish(&profile);
+    b.header.completeness.malloc_elsewhere = 1;
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    assert_true(profile_is_incomplete(&profile));
+    assert_string_equal(profile_gap_meaning(PROFILE_MALLOC_ELSEWHERE, 1),
+                        "the program brings its own malloc: its allocations were not seen");
+    profile_finish(&profile);
+}
+
+static void test_forked_child_starts_with_what_its_parent_had(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    b.header.flags = TRACE_FORKED;
+    b.header.parent_pid = 4000;
+    b.header.parent_uuid[15] = 0xab;
+    b.rows[0][0] = (struct trace_row){.start = {2, 300}, .peak = {2, 300}, .epoch = 1};
+    struct trace_totals *heap = &b.regions[0].space[TRACE_HEAP];
+    heap->start = heap->live = (struct trace_pair){2, 300};
+    heap->peak.bytes = 300;
+    trace_builder_free(&b, 0, 100);
+    trace_builder_allocate(&b, 0, 150);
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    assert_true(profile.forked);
+    assert_int_equal(profile.parent_pid, 4000);
+    assert_string_equal(profile.parent_uuid, "000000000000000000000000000000ab");
+    assert_string_equal(profile.uuid, "5e000000000000000000000000000000");
+    assert_int_equal(profile.regions[0].totals[TRACE_HEAP].start.bytes, 300);
+    assert_int_equal(profile.regions[0].totals[TRACE_HEAP].end.bytes, 350);
+    assert_int_equal(profile_peak_added(&profile.regions[0].totals[TRACE_HEAP]), 50);
+    profile_finish(&profile);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open_region_takes_untouched_sites_from_the_process),
@@ -354,6 +689,19 @@ int main(void) {
         cmocka_unit_test(test_sums_that_do_not_hold_are_refused_in_words),
         cmocka_unit_test(test_addresses_become_module_and_offset),
         cmocka_unit_test(test_arguments_and_gaps_come_along),
+        cmocka_unit_test(test_rows_of_all_lanes_add_up_to_one_site),
+        cmocka_unit_test(test_region_that_begins_after_lanes_starts_with_their_sum),
+        cmocka_unit_test(test_ended_program_has_no_record_that_lags),
+        cmocka_unit_test(test_death_in_any_lane_leaves_sums_that_hold),
+        cmocka_unit_test(test_death_in_several_lanes_at_once_leaves_sums_that_hold),
+        cmocka_unit_test(test_thread_region_counts_one_thread_and_may_be_negative),
+        cmocka_unit_test(test_sizes_come_from_the_lanes_until_a_region_ends),
+        cmocka_unit_test(test_timeline_is_put_in_order_with_start_peak_and_end),
+        cmocka_unit_test(test_points_that_cannot_be_are_refused_unless_lanes_explain_them),
+        cmocka_unit_test(test_slack_is_what_was_given_beyond_what_was_asked_for),
+        cmocka_unit_test(test_address_is_of_the_module_that_was_there_then),
+        cmocka_unit_test(test_exec_is_a_whole_run_and_a_foreign_malloc_is_none),
+        cmocka_unit_test(test_forked_child_starts_with_what_its_parent_had),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

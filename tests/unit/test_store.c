@@ -499,6 +499,253 @@ static void test_parameter_given_twice_is_refused(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Everything a region of version 2 can have, in one run of a forked child. */
+static void make_full_run(struct run *ret_run) {
+    struct trace_builder b;
+    struct fault fault = {0};
+    struct trace *trace;
+    size_t size;
+    trace_builder_init(&b);
+    b.header.flags = TRACE_FORKED | TRACE_USABLE;
+    b.header.parent_uuid[0] = 0xfa;
+    b.header.parent_pid = 4000;
+    b.header.completeness.inherited_freed = 5;
+    b.slack_bytes = 16;
+    trace_builder_count_sizes(&b);
+    trace_builder_allocate(&b, 0, 3000);
+    uint32_t region = trace_builder_begin(&b, "parse");
+    trace_builder_allocate(&b, 0, 700);
+    trace_builder_allocate(&b, TRACE_MAP_RESERVED, 4096);
+    trace_builder_free(&b, 0, 3000);
+    trace_builder_end(&b, region);
+    trace_builder_point(&b, region, 2100, 3700);
+    trace_builder_point(&b, region, 2200, 700);
+    region = trace_builder_begin_thread(&b, "work");
+    trace_builder_free(&b, 0, 700);
+    trace_builder_end(&b, region);
+    trace_builder_exit(&b);
+    unsigned char *file = trace_builder_write(&b, &size);
+    *ret_run = (struct run){0};
+    assert_int_equal(trace_from_bytes(file, size, &trace, &fault), 0);
+    assert_int_equal(profile_from_trace(trace, &ret_run->profile, &fault), 0);
+    ret_run->profile.end = PROFILE_EXECED;
+    trace_close(trace);
+    free(file);
+    assert_int_equal(run_describe(ret_run, "child", NULL, 0), 0);
+    assert_int_equal(run_uuid_make(ret_run->set_uuid), 0);
+    ret_run->repeat = 1;
+}
+
+static void assert_same_extras(const struct profile_region *a, const struct profile_region *b) {
+    assert_int_equal(a->thread, b->thread);
+    assert_int_equal(a->peak_elapsed_ns, b->peak_elapsed_ns);
+    assert_int_equal(a->usable_is_known, b->usable_is_known);
+    assert_int_equal(a->usable_start_bytes, b->usable_start_bytes);
+    assert_int_equal(a->usable_peak_bytes, b->usable_peak_bytes);
+    assert_int_equal(a->usable_end_bytes, b->usable_end_bytes);
+    assert_int_equal(a->points_count, b->points_count);
+    if (a->points_count > 0)
+        assert_memory_equal(a->points, b->points, a->points_count * sizeof(*a->points));
+    assert_int_equal(a->sizes != NULL, b->sizes != NULL);
+    if (a->sizes && b->sizes)
+        assert_memory_equal(a->sizes, b->sizes, TRACE_SIZE_BUCKETS * sizeof(*a->sizes));
+}
+
+static void test_lineage_sizes_and_timelines_come_back(void **state) {
+    const struct place *place = *state;
+    struct run run, again;
+    struct fault fault = {0};
+    make_full_run(&run);
+    add(place->db, &run);
+    assert_int_equal(load(place->db, 1, &again, &fault), 0);
+    assert_string_equal(again.profile.uuid, "5e000000000000000000000000000000");
+    assert_string_equal(again.profile.parent_uuid, "fa000000000000000000000000000000");
+    assert_true(again.profile.forked);
+    assert_int_equal(again.profile.parent_pid, 4000);
+    assert_int_equal(again.profile.inherited_freed, 5);
+    assert_int_equal(again.profile.end, PROFILE_EXECED);
+    assert_int_equal(again.parent_id, 0);
+    assert_int_equal(again.profile.region_count, 3);
+    assert_int_equal(again.profile.regions[1].points_count, 5);
+    assert_int_equal(again.profile.regions[2].totals[TRACE_HEAP].end.bytes, -700);
+    for (size_t i = 0; i < 3; i++) {
+        assert_same_region(&again.profile.regions[i], &run.profile.regions[i]);
+        assert_same_extras(&again.profile.regions[i], &run.profile.regions[i]);
+    }
+    run_finish(&run);
+    run_finish(&again);
+}
+
+static void test_timeline_is_a_table_in_plain_sql(void **state) {
+    const struct place *place = *state;
+    struct run run;
+    make_full_run(&run);
+    add(place->db, &run);
+    assert_int_equal(number(place->db, "SELECT count(*) FROM v_timeline"), 5);
+    assert_int_equal(number(place->db, "SELECT max(live) FROM v_timeline"), 3700);
+    assert_int_equal(
+        number(place->db, "SELECT elapsed_ns FROM v_timeline WHERE live=700 ORDER BY place"),
+        2200);
+    assert_int_equal(number(place->db,
+                            "SELECT value FROM region, json_each(sizes) WHERE ordinal=1 "
+                            "AND key=10"),
+                     1);
+    run_finish(&run);
+}
+
+static void test_forked_child_finds_its_parent_in_the_store(void **state) {
+    const struct place *place = *state;
+    struct run parent, child, again;
+    struct fault fault = {0};
+    make_run(&parent, "a", "binary", 10);
+    make_full_run(&child);
+    strcpy(parent.profile.uuid, child.profile.parent_uuid);
+    strcpy(child.profile.uuid, "another");
+    add(place->db, &child);
+    add(place->db, &parent);
+    assert_int_equal(load(place->db, 1, &again, &fault), 0);
+    assert_int_equal(again.parent_id, 2);
+    run_finish(&again);
+    assert_int_equal(load(place->db, 2, &again, &fault), 0);
+    assert_int_equal(again.parent_id, 0);
+    run_finish(&again);
+    run_finish(&parent);
+    run_finish(&child);
+}
+
+static void test_edited_lists_are_refused_when_loaded(void **state) {
+    const struct place *place = *state;
+    struct run run, again;
+    struct fault fault = {0};
+    static const char *const edits[] = {
+        "UPDATE region SET sizes='[1,'",
+        "UPDATE region SET sizes='[1,2]x'",
+        "UPDATE region SET sizes='{}'",
+        "UPDATE region SET sizes=''",
+        "UPDATE region SET sizes='[99999999999999999999]'",
+        "UPDATE region SET sizes='[-1]'",
+        "UPDATE region SET sizes=replace(hex(zeroblob(100)),'00','[1,')",
+        "UPDATE region SET timeline='[1,2,3]'",
+        "UPDATE region SET timeline='[-5,3700]'",
+        "UPDATE region SET timeline='[1,3701]'",
+        "UPDATE region SET timeline='[1,9223372036854775807,1,1]'",
+        "UPDATE region SET timeline='[1,1]'",
+        "UPDATE region SET usable_peak=usable_peak-100",
+        "UPDATE region SET thread=0",
+        "UPDATE region SET thread=-1",
+        "UPDATE run SET trace_uuid='0123456789012345678901234567890123456789'",
+    };
+    for (size_t i = 0; i < sizeof(edits) / sizeof(edits[0]); i++) {
+        make_full_run(&run);
+        add(place->db, &run);
+        number(place->db, edits[i]);
+        if (load(place->db, 1, &again, &fault) != -EBADMSG)
+            fail_msg("taken: %s", edits[i]);
+        assert_non_null(strstr(fault.text, "the store is damaged"));
+        run_finish(&run);
+        unlink(place->db);
+    }
+}
+
+/* A store as version 1 left it. */
+static void make_old_store(const char *db) {
+    FILE *stream = fopen(OLD_STORE, "r");
+    char *sql = NULL;
+    size_t size = 0;
+    sqlite3 *handle;
+    assert_non_null(stream);
+    assert_true(getdelim(&sql, &size, '\0', stream) > 0);
+    fclose(stream);
+    assert_int_equal(sqlite3_open(db, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(handle, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(handle);
+    free(sql);
+}
+
+static void assert_old_runs_are_there(const char *db) {
+    struct run run;
+    struct fault fault = {0};
+    assert_int_equal(load(db, 1, &run, &fault), 0);
+    assert_string_equal(run.benchmark, "votable.parse");
+    assert_string_equal(run.profile.uuid, "");
+    assert_int_equal(run.profile.regions[1].totals[TRACE_HEAP].peak_bytes, 26000);
+    assert_int_equal(run.profile.regions[1].peak_elapsed_ns,
+                     run.profile.regions[1].end_elapsed_ns);
+    assert_int_equal(run.profile.regions[1].rows_count, 4);
+    assert_false(run.profile.regions[1].usable_is_known);
+    assert_null(run.profile.regions[1].sizes);
+    run_finish(&run);
+    assert_int_equal(load(db, 2, &run, &fault), 0);
+    assert_int_equal(run.profile.end, PROFILE_KILLED);
+    run_finish(&run);
+}
+
+static void test_old_store_is_read_without_being_changed(void **state) {
+    const struct place *place = *state;
+    struct stat before, after;
+    make_old_store(place->db);
+    assert_int_equal(stat(place->db, &before), 0);
+    assert_old_runs_are_there(place->db);
+    assert_int_equal(stat(place->db, &after), 0);
+    assert_int_equal(after.st_size, before.st_size);
+    assert_int_equal(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
+    assert_int_equal(number(place->db, "PRAGMA user_version"), 1);
+}
+
+static void test_old_store_is_migrated_when_a_run_is_added(void **state) {
+    const struct place *place = *state;
+    struct run run;
+    char fresh[128];
+    make_old_store(place->db);
+    make_full_run(&run);
+    add(place->db, &run);
+    assert_int_equal(run.id, 3);
+    assert_int_equal(number(place->db, "PRAGMA user_version"), 2);
+    assert_int_equal(number(place->db, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    assert_old_runs_are_there(place->db);
+    /* It is what a new store is, to the letter. */
+    snprintf(fresh, sizeof(fresh), "%s/fresh.db", place->folder);
+    add(fresh, &run);
+    char sql[512];
+    snprintf(sql, sizeof(sql), "ATTACH '%s' AS fresh", fresh);
+    sqlite3 *handle;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open(place->db, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(handle, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(handle,
+                           "SELECT count(*), (SELECT count(*) FROM fresh.sqlite_schema) FROM "
+                           "sqlite_schema a JOIN fresh.sqlite_schema b USING (type, name) "
+                           "WHERE a.sql IS b.sql",
+                           -1, &statement, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    assert_int_equal(sqlite3_column_int(statement, 0), sqlite3_column_int(statement, 1));
+    sqlite3_finalize(statement);
+    sqlite3_close(handle);
+    unlink(fresh);
+    run_finish(&run);
+}
+
+static void test_migration_that_fails_leaves_the_old_store(void **state) {
+    const struct place *place = *state;
+    struct run run;
+    struct run *pointer = &run;
+    struct store *store;
+    struct fault fault = {0};
+    make_old_store(place->db);
+    number(place->db, "ALTER TABLE region_site DROP COLUMN temporary");
+    make_full_run(&run);
+    assert_int_equal(store_open(place->db, STORE_WRITE, &store, &fault), 0);
+    assert_true(store_add(store, &pointer, 1, &fault) < 0);
+    assert_non_null(strstr(fault.text, "temporary"));
+    store_close(store);
+    assert_int_equal(number(place->db, "PRAGMA user_version"), 1);
+    assert_int_equal(number(place->db, "SELECT count(*) FROM run"), 2);
+    assert_true(store_open(place->db, STORE_READ, &store, &fault) < 0);
+    run_finish(&run);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_run_comes_back_as_it_was),
@@ -519,6 +766,13 @@ int main(void) {
         TEST(test_list_names_the_region_that_added_most),
         TEST(test_selection_takes_the_newest_set_of_each_benchmark),
         TEST(test_parameter_given_twice_is_refused),
+        TEST(test_lineage_sizes_and_timelines_come_back),
+        TEST(test_timeline_is_a_table_in_plain_sql),
+        TEST(test_forked_child_finds_its_parent_in_the_store),
+        TEST(test_edited_lists_are_refused_when_loaded),
+        TEST(test_old_store_is_read_without_being_changed),
+        TEST(test_old_store_is_migrated_when_a_run_is_added),
+        TEST(test_migration_that_fails_leaves_the_old_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,62 @@ static unsigned char *small_trace(size_t *ret_size) {
     return trace_builder_write(&b, ret_size);
 }
 
+/* One of everything that a trace can hold: lanes, sizes, timelines, a thread's region. */
+static void full_builder(struct trace_builder *b) {
+    trace_builder_init(b);
+    b->header.flags = TRACE_FORKED | TRACE_USABLE;
+    b->header.parent_uuid[3] = 1;
+    b->parent = "/tmp/parent.vtr";
+    b->slack_bytes = 8;
+    trace_builder_module(b, "/opt/victim", 0x1000, 0x2000, 0x1000);
+    uint32_t node = trace_builder_node(b, 0, 0x1100);
+    uint32_t site = trace_builder_site(b, node, TRACE_HEAP);
+    trace_builder_count_sizes(b);
+    trace_builder_allocate(b, site, 100);
+    trace_builder_use_lane(b, 1);
+    trace_builder_allocate(b, site, 60);
+    trace_builder_use_lane(b, 2);
+    trace_builder_free(b, site, 100);
+    uint32_t region = trace_builder_begin(b, "parse");
+    trace_builder_allocate(b, site, 30);
+    trace_builder_point(b, region, 2100, 90);
+    trace_builder_end(b, region);
+    b->thread = 12;
+    trace_builder_begin_thread(b, "work");
+    trace_builder_free(b, site, 60);
+    trace_builder_point(b, 0, 100, 100);
+}
+
+static unsigned char *full_trace(size_t *ret_size) {
+    struct trace_builder b;
+    full_builder(&b);
+    return trace_builder_write(&b, ret_size);
+}
+
+static void test_all_kinds_of_chunks_come_back(void **state) {
+    size_t size;
+    unsigned char *bytes = full_trace(&size);
+    struct fault fault = {0};
+    struct trace *trace;
+    assert_int_equal(trace_from_bytes(bytes, size, &trace, &fault), 0);
+    assert_non_null(trace->lanes[0]);
+    assert_int_equal(trace->lanes[1]->largest_bytes, 60);
+    assert_non_null(trace->lanes[2]);
+    assert_null(trace->lanes[3]);
+    assert_true(trace_has_lanes(trace));
+    assert_false(trace_has_ended(trace));
+    assert_int_equal(trace_events_in_flight(trace), 0);
+    assert_int_equal(trace->rows[1].lane, 1);
+    assert_int_equal(trace->rows[2].lane, 2);
+    assert_int_equal(trace->timelines[0]->count, 1);
+    assert_int_equal(trace->timelines[1]->points[0].live_bytes, 90);
+    assert_null(trace->timelines[2]);
+    assert_non_null(trace->sizes[2]);
+    assert_memory_equal(trace->parent.data, "/tmp/parent.vtr", trace->parent.length);
+    trace_close(trace);
+    free(bytes);
+}
+
 static void test_whole_trace_comes_back_as_tables(void **state) {
     size_t size;
     unsigned char *bytes = small_trace(&size);
@@ -116,6 +172,89 @@ static void test_flipped_bits_never_crash_and_never_pass_with_broken_sums(void *
     free(bytes);
 }
 
+/* Chunk headers and what the checks look at; of long tables of points only the beginning. */
+static void test_flipped_bits_of_all_kinds_of_chunks_never_crash(void **state) {
+    size_t size;
+    unsigned char *bytes = full_trace(&size);
+    for (size_t at = TRACE_HEADER_BYTES; at < size;) {
+        struct trace_chunk chunk;
+        memcpy(&chunk, bytes + at, sizeof(chunk));
+        for (size_t byte = at; byte < at + chunk.bytes && byte < at + 1200; byte++)
+            flip_and_read(bytes, size, byte, byte < at + sizeof(chunk) ? 0 : byte % 8);
+        for (unsigned bit = 1; bit < 8; bit++)
+            for (size_t byte = at; byte < at + sizeof(chunk); byte++)
+                flip_and_read(bytes, size, byte, bit);
+        at += chunk.bytes;
+    }
+    free(bytes);
+}
+
+/* The first chunk of @kind of @owner, or of lane @owner. */
+static unsigned char *find_chunk(unsigned char *bytes, size_t size, uint32_t kind,
+                                 uint32_t owner) {
+    for (size_t at = TRACE_HEADER_BYTES; at < size;) {
+        struct trace_chunk *chunk = (struct trace_chunk *)(void *)(bytes + at);
+        if (chunk->kind == kind &&
+            (kind == TRACE_CHUNK_LANE ? chunk->first == owner : chunk->owner == owner))
+            return bytes + at;
+        at += chunk->bytes;
+    }
+    fail_msg("no such chunk");
+    return NULL;
+}
+
+/* Set 4 bytes of a chunk to @value, and see that the trace is refused with @words. */
+static void assert_chunk_refused(uint32_t kind, uint32_t owner, size_t offset, uint32_t value,
+                                 const char *words) {
+    size_t size;
+    struct fault fault = {0};
+    struct trace *trace;
+    unsigned char *bytes = full_trace(&size);
+    memcpy(find_chunk(bytes, size, kind, owner) + offset, &value, sizeof(value));
+    assert_int_equal(trace_from_bytes(bytes, size, &trace, &fault), -EBADMSG);
+    if (!strstr(fault.text, words))
+        fail_msg("\"%s\" does not say \"%s\"", fault.text, words);
+    free(bytes);
+}
+
+static void test_lanes_timelines_and_sizes_that_cannot_be_are_refused(void **state) {
+    const size_t first = offsetof(struct trace_chunk, first);
+    const size_t lane = offsetof(struct trace_chunk, lane);
+    const size_t owner = offsetof(struct trace_chunk, owner);
+    const size_t payload = sizeof(struct trace_chunk);
+    assert_chunk_refused(TRACE_CHUNK_LANE, 1, first, TRACE_LANES_MAX, "a lane that cannot be");
+    assert_chunk_refused(TRACE_CHUNK_LANE, 1, first, 2, "a lane that is there already");
+    assert_chunk_refused(TRACE_CHUNK_LANE, 1, first, 3, "rows of lane 1, which has no record");
+    assert_chunk_refused(TRACE_CHUNK_LANE, 1, payload, 2, "a lane that cannot be");
+    assert_chunk_refused(TRACE_CHUNK_ROWS, 1, lane, 1, "rows of a lane that cannot be");
+    assert_chunk_refused(TRACE_CHUNK_ROWS, 0, lane, TRACE_LANES_MAX,
+                         "rows of a lane that cannot be");
+    assert_chunk_refused(TRACE_CHUNK_ROWS, 0, lane, 2, "two sets of rows");
+    assert_chunk_refused(TRACE_CHUNK_TIMELINE, 1, owner, 0, "a second timeline of one region");
+    assert_chunk_refused(TRACE_CHUNK_TIMELINE, 1, payload, TRACE_TIMELINE_POINTS + 1,
+                         "a timeline with more points than room");
+    assert_chunk_refused(TRACE_CHUNK_SIZES, 1, owner, 0, "second sizes of one region");
+    assert_chunk_refused(TRACE_CHUNK_TIMELINE, 1, offsetof(struct trace_chunk, kind),
+                         TRACE_CHUNK_SIZES + 1, "a chunk with more entries than room");
+}
+
+/* Made ready, and the process died before the region was; or given up. */
+static void test_chunks_of_no_region_are_left_alone(void **state) {
+    static const uint32_t owners[] = {TRACE_NO_OWNER, 3, 1000000};
+    static const uint32_t kinds[] = {TRACE_CHUNK_TIMELINE, TRACE_CHUNK_SIZES, TRACE_CHUNK_ROWS};
+    for (size_t i = 0; i < 9; i++) {
+        size_t size;
+        struct fault fault = {0};
+        struct trace *trace;
+        unsigned char *bytes = full_trace(&size);
+        memcpy(find_chunk(bytes, size, kinds[i % 3], 1) + offsetof(struct trace_chunk, owner),
+               &owners[i / 3], sizeof(owners[0]));
+        assert_int_equal(trace_from_bytes(bytes, size, &trace, &fault), 0);
+        trace_close(trace);
+        free(bytes);
+    }
+}
+
 struct refusal {
     const char *what;
     void (*bend)(struct trace_builder *builder);
@@ -163,6 +302,32 @@ static void bend_module(struct trace_builder *b) {
 static void bend_used(struct trace_builder *b) {
     b->header.used_bytes = 4097;
 }
+static void bend_flags(struct trace_builder *b) {
+    b->header.flags = 4;
+}
+static void bend_updating(struct trace_builder *b) {
+    b->header.updating = 2;
+}
+static void bend_process_ended(struct trace_builder *b) {
+    b->regions[0].open = 0;
+}
+static void bend_process_of_thread(struct trace_builder *b) {
+    b->regions[0].flags = TRACE_REGION_THREAD;
+}
+static void bend_thread(struct trace_builder *b) {
+    b->regions[1].flags = TRACE_REGION_THREAD;
+    b->regions[1].begin_thread = 0;
+}
+static void bend_parent_uuid(struct trace_builder *b) {
+    b->header.parent_uuid[0] = 1;
+}
+static void bend_parent_path(struct trace_builder *b) {
+    b->parent = "/x.vtr";
+}
+static void bend_own_parent(struct trace_builder *b) {
+    b->header.flags = TRACE_FORKED;
+    memcpy(b->header.parent_uuid, b->header.uuid, TRACE_UUID_BYTES);
+}
 
 static void test_what_cannot_be_is_refused_by_name(void **state) {
     static const struct refusal refusals[] = {
@@ -182,6 +347,15 @@ static void test_what_cannot_be_is_refused_by_name(void **state) {
         {"space", bend_space, -EBADMSG, "trace damaged: call site 2 cannot be"},
         {"name", bend_name, -EBADMSG, "trace damaged: region 0 cannot be"},
         {"region", bend_region_parent, -EBADMSG, "trace damaged: region 1 cannot be"},
+        {"flags", bend_flags, -EBADMSG, "trace damaged: a header that cannot be at byte 0"},
+        {"updating", bend_updating, -EBADMSG,
+         "trace damaged: a header that cannot be at byte 0"},
+        {"process", bend_process_ended, -EBADMSG, "trace damaged: region 0 cannot be"},
+        {"process", bend_process_of_thread, -EBADMSG, "trace damaged: region 0 cannot be"},
+        {"thread", bend_thread, -EBADMSG, "trace damaged: region 1 cannot be"},
+        {"parent uuid", bend_parent_uuid, -EBADMSG, "trace damaged: a parent that cannot be"},
+        {"parent path", bend_parent_path, -EBADMSG, "trace damaged: a parent that cannot be"},
+        {"own parent", bend_own_parent, -EBADMSG, "trace damaged: a parent that cannot be"},
         {"used", bend_used, -EBADMSG, "trace damaged: a size that cannot be at byte 0"},
     };
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
@@ -277,6 +451,10 @@ static void test_a_mapped_file_is_seen_as_being_written(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole_trace_comes_back_as_tables),
+        cmocka_unit_test(test_all_kinds_of_chunks_come_back),
+        cmocka_unit_test(test_flipped_bits_of_all_kinds_of_chunks_never_crash),
+        cmocka_unit_test(test_lanes_timelines_and_sizes_that_cannot_be_are_refused),
+        cmocka_unit_test(test_chunks_of_no_region_are_left_alone),
         cmocka_unit_test(test_truncation_at_every_byte_gives_true_totals_or_a_refusal),
         cmocka_unit_test(test_flipped_bits_never_crash_and_never_pass_with_broken_sums),
         cmocka_unit_test(test_what_cannot_be_is_refused_by_name),

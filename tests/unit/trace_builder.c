@@ -108,6 +108,14 @@ static struct trace_pair process_live(struct trace_builder *builder, uint32_t si
     return live;
 }
 
+static uint64_t process_bytes(struct trace_builder *builder, size_t space) {
+    struct trace_pair live = {0};
+    for (uint32_t site = 0; site < builder->header.site_count; site++)
+        if (builder->sites[site].space == space)
+            pair_add(&live, process_live(builder, site));
+    return live.bytes;
+}
+
 /* Lanes are given up: the record of the process is brought up to date. */
 static void lanes_close(struct trace_builder *builder) {
     builder->lane = 0;
@@ -150,6 +158,15 @@ void trace_builder_count_sizes(struct trace_builder *builder) {
     sizes_begin(builder, 0);
 }
 
+/* Heap and anonymous mappings of a region: of the process what its rows say. */
+static int64_t combined_live(struct trace_builder *builder, uint32_t region) {
+    const struct trace_totals *totals = builder->regions[region].space;
+    if (region == 0)
+        return (int64_t)(process_bytes(builder, TRACE_HEAP) +
+                         process_bytes(builder, TRACE_MAP_ANON));
+    return (int64_t)(totals[TRACE_HEAP].live.bytes + totals[TRACE_MAP_ANON].live.bytes);
+}
+
 uint32_t trace_builder_begin(struct trace_builder *builder, const char *name) {
     assert(builder->header.region_count < BUILDER_REGIONS);
     uint32_t id = builder->header.region_count;
@@ -176,6 +193,8 @@ uint32_t trace_builder_begin(struct trace_builder *builder, const char *name) {
         region->space[space].peak.bytes = region->space[space].start.bytes;
         region->space[space].peak.epoch = 1;
     }
+    region->combined_start_bytes = combined_live(builder, id);
+    region->combined_peak_bytes = region->combined_start_bytes;
     if (builder->has_sizes[0])
         sizes_begin(builder, id);
     builder->header.region_count++;
@@ -189,6 +208,7 @@ uint32_t trace_builder_begin_thread(struct trace_builder *builder, const char *n
     region->usable_start_bytes = region->usable_live_bytes = region->usable_at_peak_bytes = 0;
     for (size_t space = 0; space < TRACE_SPACES; space++)
         region->space[space] = (struct trace_totals){.peak.epoch = 1};
+    region->combined_start_bytes = region->combined_peak_bytes = 0;
     return id;
 }
 
@@ -212,6 +232,7 @@ void trace_builder_end(struct trace_builder *builder, uint32_t region) {
     for (size_t bucket = 0; !is_of_thread(record) && bucket < TRACE_SIZE_BUCKETS; bucket++)
         builder->sizes[region].counted[bucket] =
             counted_size(builder, bucket) - builder->sizes[region].start[bucket];
+    record->combined_end_bytes = combined_live(builder, region);
     record->end_elapsed_ns = record->begin_elapsed_ns + 500;
     record->open = 0;
 }
@@ -230,9 +251,13 @@ static bool book_row(struct trace_builder *builder, struct trace_row *row, uint6
 }
 
 /* Step 5, in bytes that are signed: what a thread has live may be less than nothing. */
-static bool book_peak(struct trace_builder *builder, struct trace_region *region, size_t space,
+static bool book_peak(struct trace_builder *builder, uint32_t id, size_t space,
                       uint64_t live_bytes) {
+    struct trace_region *region = &builder->regions[id];
     struct trace_totals *totals = &region->space[space];
+    int64_t combined = combined_live(builder, id);
+    if (combined > region->combined_peak_bytes)
+        region->combined_peak_bytes = combined;
     if ((int64_t)live_bytes <= (int64_t)totals->peak.bytes)
         return true;
     STORE(builder, (totals->peak.bytes = live_bytes, totals->peak.epoch++));
@@ -247,7 +272,7 @@ static bool book(struct trace_builder *builder, uint32_t id, uint32_t site, bool
     struct trace_row *row = &builder->rows[id][site];
     size_t space = builder->sites[site].space;
     struct trace_totals *totals = &region->space[space];
-    if (row->epoch == 0 && !is_of_thread(region))
+    if (id > 0 && row->epoch == 0 && !is_of_thread(region))
         STORE(builder, row->start = process_live(builder, site));
     if (!book_row(builder, row, totals->peak.epoch, allocate, bytes))
         return false;
@@ -255,21 +280,16 @@ static bool book(struct trace_builder *builder, uint32_t id, uint32_t site, bool
     live.blocks += allocate ? 1 : UINT64_MAX;
     live.bytes += allocate ? bytes : 0 - bytes;
     STORE(builder, totals->live = live);
-    return book_peak(builder, region, space, live.bytes);
+    return book_peak(builder, id, space, id > 0 ? live.bytes : process_bytes(builder, space));
 }
 
 static bool book_in_lane(struct trace_builder *builder, uint32_t site, bool allocate,
                          uint64_t bytes) {
-    size_t space = builder->sites[site].space;
     struct trace_region *process = &builder->regions[0];
-    struct trace_pair live = {0};
-    if (!book_row(builder, process_row(builder, builder->lane, site),
-                  process->space[space].peak.epoch, allocate, bytes))
-        return false;
-    for (uint32_t i = 0; i < builder->header.site_count; i++)
-        if (builder->sites[i].space == space)
-            pair_add(&live, process_live(builder, i));
-    return book_peak(builder, process, space, live.bytes);
+    size_t space = builder->sites[site].space;
+    return book_row(builder, process_row(builder, builder->lane, site),
+                    process->space[space].peak.epoch, allocate, bytes) &&
+           book_peak(builder, 0, space, process_bytes(builder, space));
 }
 
 /* What is counted beside the sums, in no order that matters. */
