@@ -42,7 +42,8 @@
  *
  * What a reader derives, for a region R and a site S of R's space:
  *
- *     live(S in the process region)  = allocated - freed             (blocks and bytes)
+ *     live(S in the process region)  = start + allocated - freed     (blocks and bytes)
+ *                                      start is 0, but for TRACE_FORKED in lane 0, sites 0 to 3
  *     row of S in R is touched     <=> row.epoch != 0
  *     live(S) in R, touched          = start + allocated - freed
  *     live(S) in R, not touched      = start = peak = live(S in the process region)

@@ -9,6 +9,8 @@ void book_unmapped(uintptr_t start, uintptr_t end, uint64_t serial) {
     while ((r = mappings_cut(&recorder.mappings, start, end, serial, &part, &added)) > 0) {
         if (added > 0)
             ledger_allocate(&recorder.ledger, part.space, part.site, 1, 0);
+        if (part.birth <= recorder.inherited_birth)
+            recorder_completeness()->inherited_freed++;
         ledger_free(&recorder.ledger, part.space, part.site, added < 0, part.end - part.start,
                     part.birth, false);
     }

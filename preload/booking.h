@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "children.h"
 #include "recorder_state.h"
 
 #include <errno.h>
@@ -59,9 +60,16 @@ static inline void book_freed_block(struct block block, bool temporary) {
                 temporary);
 }
 
+/* @block was taken out of the table: it may be a forked child's parent's. */
+static inline void book_taken(struct block *block) {
+    if (__builtin_expect(block->birth <= recorder.inherited_birth, 0))
+        children_adopt(block);
+}
+
 /* A block whose size is no longer known, or whose free went by unseen. */
 static __attribute__((noinline, cold)) void book_lost(struct block block) {
     recorder_completeness()->events_lost++;
+    book_taken(&block);
     book_freed_block(block, false);
 }
 
@@ -100,6 +108,7 @@ static inline uint64_t book_freed(uintptr_t address, bool temporary) {
         recorder_completeness()->unknown_frees++;
         return 0;
     }
+    book_taken(&block);
     book_freed_block(block, temporary);
     return block.size_bytes;
 }

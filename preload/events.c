@@ -160,6 +160,8 @@ static __attribute__((noinline)) void take_slowly(struct lane *lane,
     }
     bool taken = booking_enter();
     taken_out->known = blocks_remove(&recorder.blocks, address, &taken_out->block);
+    if (taken_out->known)
+        book_taken(&taken_out->block);
     booking_leave(taken);
 }
 

@@ -17,7 +17,7 @@
 static __attribute__((noinline)) void *allocated(void *block, size_t bytes, bool nested,
                                                  const uintptr_t *frame) {
     real_end(nested);
-    if (nested || !recorder_active())
+    if (nested || !recorder_awake())
         return block;
     if (block == NULL)
         recorder_failed(TRACE_HEAP);
@@ -78,7 +78,7 @@ static __attribute__((noinline, cold)) void free_unusual(void *block) {
     if (block == NULL || real_bootstrap_owns(block) || MISSING(free))
         return;
     bool nested = real_begin();
-    if (!nested && recorder_active())
+    if (!nested && recorder_awake())
         recorder_freed((uintptr_t)block);
     real.free(block);
     real_end(nested);
@@ -161,7 +161,7 @@ static inline void *reallocate(void *block, size_t count, size_t size, bool arra
     bool overflow = __builtin_mul_overflow(count, size, &bytes);
     bool nested = real_begin();
     struct recorder_taken taken;
-    bool told = !nested && recorder_active();
+    bool told = !nested && recorder_awake();
 
     if (block == NULL || overflow || !told) {
         void *result =

@@ -24,7 +24,7 @@ static bool is_plain(bool known, const void *block) {
 
 static bool freeing(void *block) {
     bool nested = real_begin();
-    if (!nested && recorder_active())
+    if (!nested && recorder_awake())
         recorder_freed((uintptr_t)block);
     return nested;
 }

@@ -25,7 +25,7 @@
  */
 static inline bool mapping_is_told(void) {
     return (recorder_thread.doing & (THREAD_IN_REAL | THREAD_UNWINDING)) == 0 &&
-           recorder_active();
+           recorder_awake();
 }
 
 /* Tell what a mapping call returned. */

@@ -3,6 +3,7 @@
  * hooks_process.c: the library's load and unload, libraries that are unloaded, and the ends of
  * a process that run no destructors.
  */
+#include "environment.h"
 #include "hooks.h"
 
 #include <dlfcn.h>
@@ -50,9 +51,29 @@ EXPORT void quick_exit(int status) {
 
 /* Load and exit */
 
+/* From its first byte to its last, as the linker names them in every library. */
+extern const char library_start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
+extern const char library_end[] __asm__("_end") __attribute__((visibility("hidden")));
+
+/* Whose malloc the program calls: an executable's own comes first, and what dlopen() opens last. */
+static bool malloc_is_ours(void) {
+    uintptr_t found = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc");
+    return found - (uintptr_t)library_start < (uintptr_t)(library_end - library_start);
+}
+
+static void keep_from_children(void) {
+    Dl_info self;
+    if (dladdr(library_start, &self) != 0 && self.dli_fname != NULL)
+        environment_drop_preload(environ, self.dli_fname);
+}
+
 static __attribute__((constructor)) void library_loaded(void) {
     real_resolve();
     recorder_start();
+    if (!malloc_is_ours())
+        recorder_malloc_elsewhere();
+    if (recorder_hides_from_children())
+        keep_from_children();
     pthread_atfork(recorder_fork_prepare, recorder_fork_parent, recorder_fork_child);
 }
 

@@ -48,6 +48,11 @@ int lanes_init(void) {
     return 0;
 }
 
+void lanes_restart(void) {
+    *recorder.lanes = (struct lanes){.wait_events = WAIT_EVENTS_MIN};
+    recorder.lanes_allowed = recorder.lanes_allowed && membarrier_works();
+}
+
 void lanes_forbid(void) {
     recorder.lanes_allowed = false;
 }
@@ -260,6 +265,7 @@ static int64_t credit_of(struct lane *lane, int64_t gap, int64_t needs, uint32_t
 static void open_lane(struct lane *lane, int64_t credit_bytes, bool alone) {
     lane->epoch = recorder.ledger.open[0].record->space[TRACE_HEAP].peak.epoch;
     lane->birth = recorder.ledger.begun;
+    lane->inherited_birth = recorder.inherited_birth;
     lane->limit_bytes = credit_bytes;
     lane->alone = alone;
     lane->given_events = TICK_EVENTS;

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "blocks.h"
+#include "children.h"
 #include "ledger.h"
 #include "trace_layout.h"
 
@@ -42,7 +43,8 @@ struct lane {
     _Atomic int64_t left_events; /* until lanes_tick() */
     uintptr_t latest_address;
     struct block latest;
-    uint32_t birth; /* of blocks allocated now */
+    uint32_t birth;           /* of blocks allocated now */
+    uint32_t inherited_birth; /* of a forked child: blocks of that or before are its parent's */
     uint16_t number;
     bool alone; /* no other lane is open */
 
@@ -69,6 +71,9 @@ struct lanes {
  * -ENOMEM.
  */
 int lanes_init(void);
+
+/* In a forked child, whose lanes' memory the kernel has wiped: begin again. */
+void lanes_restart(void);
 
 /* From now on lanes stay closed. The lock is held, and they are. */
 void lanes_forbid(void);
@@ -172,7 +177,11 @@ static __attribute__((noinline, unused)) bool lane_unsettle(const struct lane *l
                                                             struct blocks *blocks,
                                                             uintptr_t address,
                                                             struct block *ret_block) {
-    return blocks_lane_remove(blocks, lane->number, address, ret_block) == BLOCKS_DONE;
+    if (blocks_lane_remove(blocks, lane->number, address, ret_block) != BLOCKS_DONE)
+        return false;
+    if (__builtin_expect(ret_block->birth <= lane->inherited_birth, 0))
+        children_adopt(ret_block);
+    return true;
 }
 
 /* The block at @address becomes the latest; the one that was goes to its page. */

@@ -331,6 +331,30 @@ static bool chunk_is_known(const struct ledger *ledger, uint32_t first_site) {
     return false;
 }
 
+ledger_pair ledger_live(const struct ledger *ledger, enum trace_space space) {
+    return ledger_pair_get(&ledger->open[0].record->space[space].live);
+}
+
+bool ledger_inherit(struct ledger *ledger, enum trace_space space, uint32_t site,
+                    ledger_pair live) {
+    if (!reserve(ledger, site))
+        return false;
+    struct trace_region *record = ledger->open[0].record;
+    struct trace_row *row = ledger_row(&ledger->open[0], site);
+    struct trace_totals *totals = &record->space[space];
+    ledger_event_begin(ledger);
+    ledger_pair_set(&row->start, live);
+    ledger_pair_set(&row->peak, live);
+    row->epoch = totals->peak.epoch;
+    ledger_pair_set(&totals->start, live);
+    ledger_pair_set(&totals->live, live);
+    totals->peak.bytes = live[1];
+    record->combined_start_bytes = ledger_combined_live(record);
+    record->combined_peak_bytes = record->combined_start_bytes;
+    ledger_event_end(ledger);
+    return true;
+}
+
 /*
  * Write rows for the live sites that the region never touched: later they would be lost.
  * Returns false when memory is refused.

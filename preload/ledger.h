@@ -72,6 +72,16 @@ int ledger_init(struct ledger *ledger, struct tracefile *file, const struct stac
                 const struct ledger_moment *now);
 
 /*
+ * The process region of a forked child begins with @live of @space, booked on @site: what its
+ * parent had. Before the first event. Returns false when memory for a row is refused.
+ */
+bool ledger_inherit(struct ledger *ledger, enum trace_space space, uint32_t site,
+                    ledger_pair live);
+
+/* What is live of @space in the process. With lanes: while all of them are stopped. */
+ledger_pair ledger_live(const struct ledger *ledger, enum trace_space space);
+
+/*
  * Begin an instance of @name. Returns 0; -ENOSPC, counted in regions_dropped, beyond a limit.
  */
 int ledger_begin(struct ledger *ledger, const char *name, const struct ledger_moment *now);

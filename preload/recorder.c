@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recorder.c: the one recorder of the process: start, regions, fork, exit.
+ * recorder.c: the one recorder of the process: start, regions, exec, exit.
  *
  * The gate is closed (recording == 0) before the start, when nothing can be recorded, and in
  * forked children: its page is wiped there by the kernel, so that a child can never write to
@@ -32,8 +32,8 @@ enum start_state {
 };
 
 struct recorder recorder;
-static struct recorder_gate closed_gate;
-struct recorder_gate *recorder_gate = &closed_gate;
+struct recorder_gate recorder_closed_gate;
+struct recorder_gate *recorder_gate = &recorder_closed_gate;
 _Thread_local struct thread_state recorder_thread;
 
 /* Time */
@@ -65,7 +65,7 @@ static void update_unwinds(void) {
 
 /* A marker in a signal handler that interrupted the recorder has no way in. */
 static bool markers_work(const char *name) {
-    if (!recorder_active() || name == NULL)
+    if (name == NULL || !recorder_awake())
         return false;
     if (!recorder_busy())
         return true;
@@ -94,7 +94,7 @@ void recorder_region_end(const char *name) {
 }
 
 int recorder_region_query(const char *name, struct votrace_region_totals *ret_totals) {
-    if (!recorder_active() || recorder_busy() || name == NULL)
+    if (name == NULL || recorder_busy() || !recorder_awake())
         return -ENOSYS;
     bool taken = booking_enter();
     int r = ledger_query(&recorder.ledger, name, ret_totals);
@@ -114,7 +114,7 @@ void book_signalled(const struct ledger_moment *now) {
 
 /* In a signal handler, which may have interrupted anything: also the recorder itself. */
 void recorder_signalled(void) {
-    if (!recorder_active())
+    if (!recorder_awake())
         return;
     int saved_errno = errno;
     struct ledger_moment now = this_moment();
@@ -175,9 +175,10 @@ static void make_uuid(uint8_t ret[TRACE_UUID_BYTES]) {
     memcpy(ret, parts, TRACE_UUID_BYTES);
 }
 
-static void write_facts(struct tracefile *file, const char *exe) {
-    char text[PATH_MAX];
+static void write_facts(struct tracefile *file) {
+    static char text[PATH_MAX]; /* a forked child's stack may be small */
     struct trace_header *header = file->header;
+    const char *exe = recorder.modules.exe;
 
     make_uuid(header->uuid);
     header->pid = (uint32_t)syscall(SYS_getpid);
@@ -206,35 +207,47 @@ static struct recorder_gate *gate_new(void) {
     return gate;
 }
 
+bool recorder_begin_trace(const char *path, bool restart) {
+    recorder.start_ns = clock_ns(CLOCK_MONOTONIC);
+    struct ledger_moment now = this_moment();
+    if (tracefile_open(&recorder.file, path) < 0)
+        return false;
+    write_facts(&recorder.file);
+    if (restart)
+        modules_restart(&recorder.modules, &recorder.file);
+    if ((restart ? stacktree_restart(&recorder.stacks, &recorder.file)
+                 : stacktree_init(&recorder.stacks, &recorder.file)) < 0)
+        return false;
+    return ledger_init(&recorder.ledger, &recorder.file, &recorder.stacks, &now) == 0;
+}
+
+void recorder_open_gate(void) {
+    update_unwinds();
+    recorder.file.header->state = TRACE_RUNNING;
+    __atomic_store_n(&recorder_gate, recorder.gate, __ATOMIC_RELEASE);
+    __atomic_store_n(&recorder.gate->recording, 1, __ATOMIC_RELEASE);
+}
+
 static bool start(void) {
     char exe[PATH_MAX];
     char path[PATH_MAX];
 
     recorder.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-    recorder.start_ns = clock_ns(CLOCK_MONOTONIC);
     settings_read(&recorder.settings);
     program_path(exe);
-
+    recorder.gate = gate_new();
+    if (recorder.gate == NULL || blocks_init(&recorder.blocks) < 0 ||
+        modules_init(&recorder.modules, &recorder.file, exe) < 0)
+        return false;
     bool named = tracefile_expand(recorder.settings.output, last_component(exe),
                                   (unsigned)syscall(SYS_getpid), path) == 0;
-    struct recorder_gate *gate = gate_new();
-    if (gate == NULL || tracefile_open(&recorder.file, named ? path : NULL) < 0)
+    if (!recorder_begin_trace(named ? path : NULL, false) || lanes_init() < 0)
         return false;
-    write_facts(&recorder.file, exe);
-
-    struct ledger_moment now = this_moment();
-    if (blocks_init(&recorder.blocks) < 0 ||
-        modules_init(&recorder.modules, &recorder.file, exe) < 0 ||
-        stacktree_init(&recorder.stacks, &recorder.file) < 0 ||
-        ledger_init(&recorder.ledger, &recorder.file, &recorder.stacks, &now) < 0 ||
-        lanes_init() < 0)
-        return false;
+    if (recorder.settings.children == CHILDREN_FOLLOW)
+        settings_keep_folder(&recorder.settings);
     backtrace_init();
     sites_note_modules(); /* now, while nobody can hold the loader's lock */
-    update_unwinds();
-    recorder.file.header->state = TRACE_RUNNING;
-    __atomic_store_n(&recorder_gate, gate, __ATOMIC_RELEASE);
-    __atomic_store_n(&gate->recording, 1, __ATOMIC_RELEASE);
+    recorder_open_gate();
     catch_signal(recorder.settings.signal);
     return true;
 }
@@ -249,31 +262,13 @@ void recorder_start(void) {
     atomic_store(&recorder.start_state, START_DONE);
 }
 
-/* Fork */
-
-void recorder_fork_prepare(void) {
-    /* Not when a signal handler forks inside the recorder: the child is muted anyhow. */
-    if (!recorder_active() || recorder_busy())
-        return;
-    recorder.fork_lock_taken = booking_enter();
-    recorder.fork_held = true;
+void recorder_malloc_elsewhere(void) {
+    if (recorder_active())
+        recorder_completeness()->malloc_elsewhere = 1;
 }
 
-void recorder_fork_parent(void) {
-    if (!recorder_active())
-        return;
-    if (!recorder.fork_held) {
-        __atomic_fetch_add(&recorder_completeness()->forked_children, 1, __ATOMIC_RELAXED);
-        return;
-    }
-    recorder.fork_held = false;
-    recorder_completeness()->forked_children++;
-    booking_leave(recorder.fork_lock_taken);
-}
-
-void recorder_fork_child(void) {
-    recorder_gate = &closed_gate;
-    recorder_thread = (struct thread_state){0};
+bool recorder_hides_from_children(void) {
+    return recorder.settings.children == CHILDREN_NONE;
 }
 
 /* Exec */
@@ -356,7 +351,8 @@ void recorder_exiting(void) {
 
 void recorder_reset_for_tests(void) {
     memset(&recorder, 0, sizeof(recorder));
-    recorder_gate = &closed_gate;
+    recorder_gate = &recorder_closed_gate;
+    recorder_asleep = false;
     recorder_thread = (struct thread_state){0};
 }
 

@@ -46,13 +46,32 @@ struct recorder_gate {
     uint32_t recording;
 };
 extern struct recorder_gate *recorder_gate;
+extern struct recorder_gate recorder_closed_gate; /* never opened */
 
 static inline bool recorder_active(void) {
     return __atomic_load_n(&recorder_gate->recording, __ATOMIC_RELAXED) != 0;
 }
 
+/*
+ * A forked child that is to be followed sleeps until its first event: many exec at once, and
+ * leave nothing. Waking begins its trace; false when it stays muted.
+ */
+extern bool recorder_asleep;
+bool recorder_wake(void);
+
+/* The gate, for all but the hot ones. */
+static inline bool recorder_awake(void) {
+    return recorder_active() || (__builtin_expect(recorder_asleep, 0) && recorder_wake());
+}
+
 /* Read the settings, create the trace, begin the process region. Later calls do nothing. */
 void recorder_start(void);
+
+/* The program's malloc is not this library's: its heap is not seen. */
+void recorder_malloc_elsewhere(void);
+
+/* Whether programs that this one starts are to run without the library. */
+bool recorder_hides_from_children(void);
 
 /* Heap events. @frame is the hook's __builtin_frame_address(0), @bytes as requested. */
 void recorder_allocated(uintptr_t address, uint64_t bytes, const uintptr_t *frame);
@@ -130,7 +149,7 @@ void recorder_signalled(void);
 /* dlclose() was called: what is known of the program's code may be wrong. */
 void recorder_module_unloaded(void);
 
-/* Around fork(), by pthread_atfork(). */
+/* Around fork(), by pthread_atfork(): see children.c. */
 void recorder_fork_prepare(void);
 void recorder_fork_parent(void);
 void recorder_fork_child(void);

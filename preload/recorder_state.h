@@ -2,7 +2,8 @@
 /*
  * recorder_state.h: what the files of the recorder share. Nobody else includes it.
  *
- *     recorder.c   start, regions, fork, exit
+ *     recorder.c   start, regions, exec, exit
+ *     children.c   fork
  *     events.c     what the hooks tell
  *     sites.c      stacks
  *     booking.c    under the lock: tables and ledger
@@ -53,7 +54,19 @@ struct recorder {
     bool signal_region_open; /* VOTRACE_SIGNAL has begun its region */
     bool fork_held;          /* recorder_fork_prepare() entered */
     bool fork_lock_taken;
+    uint32_t inherited_birth;   /* blocks and mappings born so early were a parent's; 0: none */
+    struct recorder_gate *gate; /* where recorder_gate points while anything is recorded */
 };
+
+/*
+ * Begin a trace at @path (NULL: in memory), for this process: a header, the facts, "process",
+ * and tables of modules, stacks and regions that know nothing but what @restart keeps: the
+ * modules of a forked child. Returns false when even memory is refused.
+ */
+bool recorder_begin_trace(const char *path, bool restart);
+
+/* Open the gate. */
+void recorder_open_gate(void);
 
 extern struct recorder recorder __attribute__((visibility("hidden")));
 

@@ -182,3 +182,23 @@ void settings_read(struct settings *ret_settings) {
     else if (ret_settings->signal == 0 && !whole_run)
         ret_settings->ignored++; /* nothing would begin it */
 }
+
+void settings_keep_folder(struct settings *settings) {
+    char folder[PATH_MAX];
+    char output[PATH_MAX];
+    size_t length = 0;
+    long got = syscall(SYS_getcwd, folder, sizeof(folder));
+    if (settings->output[0] == '/' || got <= 0 || folder[0] != '/')
+        return;
+    for (const char *c = folder; *c != '\0' && length < sizeof(output) - 3; c++) {
+        output[length++] = *c;
+        if (*c == '%')
+            output[length++] = '%';
+    }
+    output[length++] = '/';
+    size_t rest = strlen(settings->output) + 1;
+    if (rest > sizeof(output) - length)
+        return;
+    memcpy(output + length, settings->output, rest);
+    memcpy(settings->output, output, length + rest);
+}

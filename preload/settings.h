@@ -28,3 +28,6 @@ struct settings {
  * complain to inside somebody else's program. In a setuid program nothing is read.
  */
 void settings_read(struct settings *ret_settings);
+
+/* Make `output` begin at the folder that is current now, wherever the program goes. */
+void settings_keep_folder(struct settings *settings);

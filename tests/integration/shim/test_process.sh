@@ -15,6 +15,51 @@ folder=$(absolute "$3")
 # shellcheck source=/dev/null
 . "$(dirname "$0")/victim.sh"
 
+# Traces of `follow`, by what their headers say: $parent and $child, empty where there is none.
+find_family() {
+    parent=
+    child=
+    for trace in "$work"/traces/follow.*.vtr*; do
+        if "$vtrcheck" "$trace" forked=0 2>/dev/null; then
+            parent=$trace
+        else
+            child=$trace
+        fi
+    done
+}
+
+# followed WAY TRACES EXPECTATION...: what the child's trace says, beside being the parent's child.
+followed() {
+    way=$1
+    count=$2
+    shift 2
+    for stacks in all none; do
+        rm -rf "$work/traces" "$work/cwd"
+        mkdir "$work/traces" "$work/cwd"
+        output=$work/traces/%e.%p.vtr
+        before='export VOTRACE_CHILDREN=follow'
+        run_plain "$folder/follow" "$way"
+        run_shimmed "$folder/follow" "$way"
+        find_family
+        # In between is one that left no trace: the process id is not its parent's.
+        [ "$way" = grandchild ] && relation=forked=1 || relation=child_of=$parent
+        # shellcheck disable=SC2086
+        {
+            cmp "$work/plain.out" "$work/shim.out" && cmp "$work/plain.err" "$work/shim.err" &&
+                [ "$(find "$work/traces" -type f | wc -l)" -eq "$count" ] &&
+                "$vtrcheck" "$parent" state=2 forked_children=0 inherited_freed=0 \
+                    v.heap.allocated=1000 $complete &&
+                if [ $# -gt 0 ]; then
+                    "$vtrcheck" "$child" "$relation" state=2 $complete "$@"
+                else
+                    [ -z "$child" ]
+                fi
+        } >"$work/log" 2>&1
+        result "follow $way, stacks $stacks" $? "$work/log"
+    done
+    reset
+}
+
 # shellcheck disable=SC2086
 {
     # ---- beside malloc and mmap ----
@@ -37,6 +82,43 @@ folder=$(absolute "$3")
     victim 'stuck_loader quick_exit' 'v.heap.allocations>=1' $ended
     traces=2
     victim 'stuck_loader exec' state=3 'v.heap.allocations>=1'
+
+    # ---- children ----
+    worked='child.heap.added=250 child.heap.start=1000 process.heap.start=1000
+        process.heap.allocated=550 process.heap.freed=560 process.heap.live=990
+        process.anon.start=16384 process.anon.live=12288 process.heap.failed=1
+        inherited_freed=33 unbalanced_ends=0'
+    followed '' 2 $worked
+    followed grandchild 2 $worked
+    followed exec 2
+    followed nothing 1
+    followed threads 2 child.heap.added=250 'process.heap.start>=1000' process.heap.allocated=550 \
+        process.anon.live=12288
+    before='export VOTRACE_CHILDREN=exec'
+    label='follow, only what is executed'
+    victim follow forked_children=1 forked=0 v.heap.allocated=1000 $ended
+    before='export VOTRACE_CHILDREN=follow'
+    traces=2
+    label='vfork_exec, followed'
+    victim vfork_exec v.heap.allocations=1 v.heap.allocated=77 $ended
+    before='export VOTRACE_CHILDREN=follow'
+    label='raw_fork, followed'
+    victim raw_fork v.heap.allocations=1 v.heap.allocated=77 $ended
+    before='export VOTRACE_CHILDREN=none'
+    label='vfork_exec, alone'
+    victim vfork_exec v.heap.allocations=1 v.heap.allocated=77 $ended
+    before='export VOTRACE_CHILDREN=none'
+    label='spawn, alone'
+    victim spawn v.heap.allocations=1 v.heap.allocated=77 $ended
+    before='export VOTRACE_CHILDREN=none'
+    label='exec_ways, alone'
+    victim 'exec_ways execv' state=3 'v.heap.allocated>=1111'
+    before='export VOTRACE_CHILDREN=none'
+    victim child_environment 'process.heap.allocations>=1' $ended
+    before='export VOTRACE_CHILDREN=none'
+    also=$folder/libvictim_alpha.so
+    label='child_environment, with another library'
+    victim child_environment 'process.heap.allocations>=1' $ended
 
     # ---- libraries that come and go ----
     victim same_place regions.v=5 'all:generations>=3' all:v@1.module.libvictim_alpha.so=1 \

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* children.h: blocks and mappings that a forked child has from its parent. */
+#pragma once
+
+#include "blocks.h"
+
+/*
+ * @block, which was its parent's, was taken out of a forked child's table: count that, and make
+ * it one of the child's own, at the site "stack not taken". With or without the lock.
+ */
+void children_adopt(struct block *block);
