@@ -55,4 +55,6 @@ record one all exit 1 3 3000 &&
     record killed-2 region kill 3 3 3000 &&
     record killed-3 none kill 4 1 3000 || exit 1
 
+# What a sanitizer has to say is a crash, see damage.c.
+export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
 "$damage" "$@" "$work"/*.vtr
