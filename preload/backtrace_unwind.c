@@ -18,8 +18,12 @@
 
 #include "cfi.h"
 
+#include <errno.h>
 #include <libunwind.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #define RULES           8192u
 #define STACK_BYTES_MAX (UINT64_C(64) << 20) /* a stack end farther away is another stack's */
@@ -52,11 +56,6 @@ extern void *__libc_stack_end __attribute__((weak));
 
 /* The thread that loaded the library: the main thread, whose descriptor is not on its stack. */
 static uintptr_t main_descriptor;
-
-void backtrace_init(void) {
-    main_descriptor = (uintptr_t)__builtin_thread_pointer();
-    unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_NONE);
-}
 
 void backtrace_forget(void) {
     for (unsigned i = 0; i < RULES; i++)
@@ -116,6 +115,39 @@ static inline uintptr_t stack_end(uintptr_t address) {
         descriptor - address < STACK_BYTES_MAX)
         return descriptor;
     return 0;
+}
+
+/*
+ * What libunwind reads memory with, in place of its own, which tests it through a pipe
+ * (hooks_unwinder.c): above this frame a stack is there as far as its end is known; elsewhere the
+ * kernel reads, and refuses where there is nothing.
+ */
+static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t *value,
+                         int store, void *argument) {
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t end = stack_end(here);
+    if (store) {
+        *(unw_word_t *)address = *value;
+        return 0;
+    }
+    if (address >= here && address < end && end - address >= sizeof(*value)) {
+        *value = *(const unw_word_t *)address;
+        return 0;
+    }
+    int saved_errno = errno;
+    struct iovec to = {value, sizeof(*value)};
+    struct iovec from = {(void *)address, sizeof(*value)};
+    long got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1L, &from, 1L, 0L);
+    errno = saved_errno;
+    return got == (long)sizeof(*value) ? 0 : -UNW_EINVAL;
+}
+
+void backtrace_init(void) {
+    main_descriptor = (uintptr_t)__builtin_thread_pointer();
+    unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_NONE);
+    unw_accessors_t *accessors = unw_get_accessors(unw_local_addr_space);
+    if (accessors != NULL)
+        accessors->access_mem = access_memory;
 }
 
 /*
