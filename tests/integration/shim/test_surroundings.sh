@@ -78,6 +78,7 @@ stuck='state=2 updating=0 all:file_refused>=1 all:cut=1'
     fi
 
     # ---- descriptors and files ----
+    victim descriptors v.heap.allocations=200 v.heap.net=0 $ended
     victim 'close_all closefrom' v.heap.allocations=20000 'all:used_bytes>=2000000' $ended
     before='ulimit -n 256'
     victim 'close_all loop' v.heap.allocations=20000 'all:used_bytes>=2000000' $ended
