@@ -156,6 +156,11 @@ static int totals_check(const struct profile_region *region, size_t space,
                         struct fault *fault) {
     const struct profile_totals *totals = &region->totals[space];
     const struct profile_pair *pairs[] = {&totals->start, &totals->allocated, &totals->freed};
+    const int64_t counts[] = {totals->temporary, totals->largest_bytes, totals->failed,
+                              totals->reallocations, totals->owned_peak_bytes};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (counts[i] < 0)
+            return totals_fault(region, space, fault, "its counts", 0, counts[i]);
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
         if (!pair_is_sane(pairs[i]))
             return totals_fault(region, space, fault, "bytes or blocks", 0, pairs[i]->bytes);
@@ -184,8 +189,10 @@ static int totals_check(const struct profile_region *region, size_t space,
 
 static bool row_is_sane(const struct profile_region *region, const struct profile_row *row) {
     return pair_is_sane(&row->allocated) && pair_is_sane(&row->freed) &&
-           pair_is_sane(&row->start) && live_is_sane(region, &row->peak) &&
-           live_is_sane(region, &row->end) && row->temporary >= 0;
+           pair_is_sane(&row->start) &&
+           (region->thread == 0 || (row->start.blocks == 0 && row->start.bytes == 0)) &&
+           live_is_sane(region, &row->peak) && live_is_sane(region, &row->end) &&
+           row->temporary >= 0;
 }
 
 static int rows_check(const struct profile *profile, const struct profile_region *region,
@@ -201,7 +208,10 @@ static int rows_check(const struct profile *profile, const struct profile_region
         struct profile_totals *sum = &sums[profile->sites[row->site].space];
         pair_add(&sum->start, &row->start);
         pair_add(&sum->end, &row->end);
+        pair_add(&sum->allocated, &row->allocated);
+        pair_add(&sum->freed, &row->freed);
         sum_add(&sum->peak_bytes, row->peak.bytes);
+        sum_add(&sum->temporary, row->temporary);
     }
     for (size_t space = 0; space < TRACE_SPACES; space++) {
         const struct profile_totals *says = &region->totals[space];
@@ -214,6 +224,11 @@ static int rows_check(const struct profile *profile, const struct profile_region
             {"its sites' live bytes", sums[space].end.bytes, says->end.bytes},
             {"its sites' blocks at the start", sums[space].start.blocks, says->start.blocks},
             {"its sites' live blocks", sums[space].end.blocks, says->end.blocks},
+            {"its sites' allocations", sums[space].allocated.blocks, says->allocated.blocks},
+            {"its sites' allocated bytes", sums[space].allocated.bytes, says->allocated.bytes},
+            {"its sites' frees", sums[space].freed.blocks, says->freed.blocks},
+            {"its sites' freed bytes", sums[space].freed.bytes, says->freed.bytes},
+            {"its sites' temporary blocks", sums[space].temporary, says->temporary},
         };
         for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
             if (facts[i].sites != facts[i].says)
@@ -240,6 +255,30 @@ static int points_check(const struct profile_region *region, struct fault *fault
     return has_peak ? 0 : region_fault(region, fault, "never was at its peak");
 }
 
+static int64_t combined(int64_t heap, int64_t mapped) {
+    sum_add(&heap, mapped);
+    return heap;
+}
+
+/* Heap and anonymous mappings together: not the sum of the two peaks, but no more than that. */
+static int combined_check(const struct profile *profile, const struct profile_region *region,
+                          struct fault *fault) {
+    const struct profile_totals *heap = &region->totals[TRACE_HEAP];
+    const struct profile_totals *anon = &region->totals[TRACE_MAP_ANON];
+    int64_t peak = region->combined_peak_bytes;
+    int64_t end = combined(heap->end.bytes, anon->end.bytes);
+    /* What died inside an event, or was cut off, may have them from two moments. */
+    bool exact = !profile->cut && !profile->truncated;
+    if (region->combined_start_bytes != combined(heap->start.bytes, anon->start.bytes) ||
+        peak < region->combined_start_bytes || region->combined_end_bytes != end ||
+        (exact && (peak < end || peak > combined(heap->peak_bytes, anon->peak_bytes))))
+        return region_fault(region, fault, "has other bytes of heap and mappings together");
+    for (size_t space = 0; exact && region->thread == 0 && space < TRACE_SPACES; space++)
+        if (region->totals[space].owned_peak_bytes > region->totals[space].peak_bytes)
+            return region_fault(region, fault, "allocated more than was live");
+    return 0;
+}
+
 static int extras_check(const struct profile_region *region, struct fault *fault) {
     for (size_t i = 0; region->sizes && i < TRACE_SIZE_BUCKETS; i++)
         if (region->sizes[i] < 0)
@@ -261,6 +300,8 @@ int profile_check(const struct profile *profile, struct fault *fault) {
             r = totals_check(region, space, fault);
         if (r == 0 && region->has_rows)
             r = rows_check(profile, region, fault);
+        if (r == 0)
+            r = combined_check(profile, region, fault);
         if (r == 0)
             r = extras_check(region, fault);
     }

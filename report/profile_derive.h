@@ -11,6 +11,8 @@ struct derivation {
     struct profile_pair *process_live; /* by site */
     bool *touched;                     /* by site, in the region at hand */
     size_t next_rows;                  /* index into trace->rows: regions come in order */
+    int lag_space; /* where rows were found ahead of a record, by one event; -1: nowhere */
+    struct profile_pair lag;
 };
 
 /* All regions. 0; -EBADMSG or -ENOMEM and the derivation's fault. */

@@ -114,6 +114,8 @@ static size_t points_insert(struct profile_point *points, size_t count,
 static int points_derive(struct derivation *d, uint32_t id, struct profile_region *region) {
     const struct trace_timeline *timeline = d->trace->timelines[id];
     const struct profile_totals *heap = &region->totals[TRACE_HEAP];
+    if (timeline && timeline->count > 0 && timeline->interval == 0)
+        return extras_fault(d, id, "points in time after no event");
     if (!timeline || heap->peak_bytes < 0 || region->begin_elapsed_ns < 0)
         return 0;
     struct profile_point *points =
@@ -121,6 +123,10 @@ static int points_derive(struct derivation *d, uint32_t id, struct profile_regio
     if (!points)
         return out_of_memory(d);
     for (uint32_t i = 0; i < timeline->count; i++) {
+        /* Only a kill leaves points half-way to where they go. */
+        if (i > 0 && trace_has_ended(d->trace) &&
+            timeline->points[i].elapsed_ns < timeline->points[i - 1].elapsed_ns)
+            return extras_fault(d, id, "points in time that are not in order");
         int r = point_take(d, id, region, &timeline->points[i], &points[i]);
         if (r < 0)
             return r;
@@ -157,23 +163,27 @@ static bool usable_holds(const struct profile_region *region) {
            region->usable_end_bytes >= heap->end.bytes;
 }
 
-static void usable_derive(const struct derivation *d, uint32_t id,
-                          struct profile_region *region) {
+static int usable_derive(struct derivation *d, uint32_t id, struct profile_region *region) {
     const struct trace_region *from = &d->trace->regions[id];
     region->usable_is_known = (d->trace->header->flags & TRACE_USABLE) != 0;
     if (!region->usable_is_known)
-        return;
+        return from->usable_start_bytes == 0 && from->usable_live_bytes == 0 &&
+                       from->usable_at_peak_bytes == 0
+                   ? 0
+                   : extras_fault(d, id, "usable bytes that nobody asked for");
     region->usable_start_bytes = from->usable_start_bytes;
     region->usable_peak_bytes = from->usable_at_peak_bytes;
     region->usable_end_bytes = from->usable_live_bytes;
     bool may_lag = d->profile->cut || d->profile->truncated;
     if (may_lag && region->thread == 0 && !usable_holds(region))
         region->usable_is_known = false;
+    return 0;
 }
 
 int profile_extras_derive(struct derivation *d, uint32_t id, struct profile_region *region) {
     peak_time_derive(d, id, region);
-    usable_derive(d, id, region);
-    int r = sizes_derive(d, id, region);
+    int r = usable_derive(d, id, region);
+    if (r == 0)
+        r = sizes_derive(d, id, region);
     return r < 0 ? r : points_derive(d, id, region);
 }

@@ -61,6 +61,12 @@ static bool row_is_empty(const struct profile_row *row) {
            row->end.bytes == 0 && row->temporary == 0;
 }
 
+/* A row's first touch begins with other fields than its epoch: a kill may come in between. */
+static bool row_may_be_untouched(const struct trace *trace, const struct trace_row *row) {
+    static const struct trace_row untouched;
+    return !trace_has_ended(trace) || memcmp(row, &untouched, sizeof(untouched)) == 0;
+}
+
 /*
  * Add up what the chunks of @region_id say of every site: @sums is zero, one for each site.
  * Returns 0; -EBADMSG for a row that looks back at a peak yet to come.
@@ -76,6 +82,11 @@ static int rows_add(struct derivation *d, uint32_t region_id, struct profile_row
         for (uint32_t i = 0; rows->region == region_id && i < rows->count; i++) {
             uint32_t site = rows->first + i;
             uint64_t epoch = totals[trace->sites[site].space].peak.epoch;
+            if (rows->rows[i].epoch == 0 && !row_may_be_untouched(trace, &rows->rows[i]))
+                return fault_set(d->fault, -EBADMSG,
+                                 "trace damaged: site %" PRIu32 " of region %" PRIu32
+                                 " was never touched, and is not empty",
+                                 site, region_id);
             if (rows->rows[i].epoch == 0)
                 continue;
             if (rows->rows[i].epoch > epoch)
@@ -154,9 +165,7 @@ static void rows_sum(const struct profile *profile, const struct profile_region 
 static void totals_finish(const struct profile *profile, struct profile_totals *totals,
                           const struct profile_totals *sum, struct profile_row *rows,
                           size_t rows_count, size_t space) {
-    totals->start = sum->start;
     totals->end = sum->end;
-    totals->peak_bytes = sum->peak_bytes;
     if (sum->end.bytes <= sum->peak_bytes)
         return;
     totals->peak_bytes = sum->end.bytes;
@@ -165,14 +174,42 @@ static void totals_finish(const struct profile *profile, struct profile_totals *
             rows[i].peak = rows[i].end;
 }
 
+/*
+ * Rows may be ahead of their record, by no more than the events that were being written; if
+ * that is one, by the same in every region where they are.
+ */
+static int lag_check(struct derivation *d, size_t space, const struct profile_pair *record,
+                     const struct profile_pair *rows) {
+    int64_t limit = trace_events_in_flight(d->trace);
+    struct profile_pair lag = {(int64_t)((uint64_t)rows->blocks - (uint64_t)record->blocks),
+                               (int64_t)((uint64_t)rows->bytes - (uint64_t)record->bytes)};
+    if (lag.blocks == 0 && lag.bytes == 0)
+        return 0;
+    if (d->lag_space < 0) {
+        d->lag_space = (int)space;
+        d->lag = lag;
+    }
+    bool same =
+        d->lag_space == (int)space && d->lag.blocks == lag.blocks && d->lag.bytes == lag.bytes;
+    if ((same || limit > 1) && lag.blocks >= -limit && lag.blocks <= limit)
+        return 0;
+    return fault_set(d->fault, -EBADMSG,
+                     "trace damaged: rows are ahead of their region by more than the process "
+                     "was doing when it died");
+}
+
 /* An open region's counts are in its rows only; its record gets them when it ends. */
-static void open_totals_derive(struct derivation *d, struct profile_region *region,
-                               struct profile_row *rows, bool live_lags) {
+static int open_totals_derive(struct derivation *d, struct profile_region *region,
+                              struct profile_row *rows, bool live_lags) {
     const struct profile *profile = d->profile;
     struct profile_totals sums[TRACE_SPACES] = {0};
     rows_sum(profile, region, sums);
     for (size_t space = 0; space < TRACE_SPACES; space++) {
         struct profile_totals *totals = &region->totals[space];
+        int r = profile->cut && !live_lags ? lag_check(d, space, &totals->end, &sums[space].end)
+                                           : 0;
+        if (r < 0)
+            return r;
         totals->allocated = sums[space].allocated;
         totals->freed = sums[space].freed;
         totals->temporary = sums[space].temporary;
@@ -181,6 +218,7 @@ static void open_totals_derive(struct derivation *d, struct profile_region *regi
         if (profile->cut)
             totals_finish(profile, totals, &sums[space], rows, region->rows_count, space);
     }
+    return 0;
 }
 
 /* What an open region's record does not have yet, whether rows are there or not. */
@@ -243,8 +281,24 @@ static int region_rows_derive(struct derivation *d, uint32_t id, struct profile_
     region->rows = rows;
     region->rows_count = count;
     bool live_lags = id == 0 && trace_has_lanes(trace) && !trace_has_ended(trace);
-    if (region->open)
-        open_totals_derive(d, region, rows, live_lags);
+    return region->open ? open_totals_derive(d, region, rows, live_lags) : 0;
+}
+
+/* What profile_check() does not see any more. */
+static int record_check(struct derivation *d, uint32_t id) {
+    const struct trace_region *region = &d->trace->regions[id];
+    bool exact = trace_events_in_flight(d->trace) == 0;
+    for (size_t space = 0; space < TRACE_SPACES; space++) {
+        const struct trace_totals *totals = &region->space[space];
+        if (totals->peak.epoch == 0 ||
+            (exact && (totals->owned_live_bytes < 0 ||
+                       totals->owned_live_bytes > totals->owned_peak_bytes ||
+                       (!(region->flags & TRACE_REGION_THREAD) &&
+                        totals->owned_peak_bytes > (int64_t)totals->peak.bytes))))
+            return fault_set(
+                d->fault, -EBADMSG,
+                "trace damaged: totals of region %" PRIu32 " contradict each other", id);
+    }
     return 0;
 }
 
@@ -254,7 +308,7 @@ static int region_derive(struct derivation *d, uint32_t id, struct profile_row *
     *ret = record_of(d, id);
     ret->name =
         arena_text(&d->profile->arena, from->name, strnlen(from->name, sizeof(from->name)));
-    int r = ret->name ? 0 : out_of_memory(d->fault);
+    int r = ret->name ? record_check(d, id) : out_of_memory(d->fault);
     if (r == 0 && ret->has_rows)
         r = region_rows_derive(d, id, scratch, ret);
     if (ret->open)
@@ -271,6 +325,7 @@ int profile_regions_derive(struct derivation *d) {
     d->process_live = calloc(site_count, sizeof(*d->process_live));
     d->touched = calloc(site_count, sizeof(*d->touched));
 
+    d->lag_space = -1;
     int r = regions && scratch && d->process_live && d->touched ? 0 : out_of_memory(d->fault);
     for (uint32_t id = 0; r == 0 && id < count; id++)
         r = region_derive(d, id, scratch, &regions[id]);

@@ -155,7 +155,8 @@ static int chunks_count(struct trace_file *file, size_t size, size_t *ret_module
 
 static int ids_take(struct id_table *table, const struct trace_chunk *chunk,
                     const unsigned char *payload, uint64_t offset, struct fault *fault) {
-    if (chunk->first != table->filled || (uint64_t)chunk->first + chunk->count > UINT32_MAX)
+    if (chunk->count == 0 || chunk->first != table->filled ||
+        (uint64_t)chunk->first + chunk->count > UINT32_MAX)
         return damaged(fault, "ids that do not count up", offset);
     if (chunk->first < table->in_use) {
         uint64_t left = table->in_use - chunk->first;
@@ -171,15 +172,18 @@ static int rows_take(struct trace_file *file, const struct trace_chunk *chunk,
                      const unsigned char *payload, struct trace_rows *rows, uint64_t offset,
                      struct fault *fault) {
     const struct trace_header *header = &file->header;
-    /* A row for a site or region not in use yet: made ready, and the process died before the
-     * event that needs it. */
-    if (chunk->owner == TRACE_NO_OWNER || chunk->owner >= header->region_count ||
-        chunk->first >= header->site_count)
-        return 0;
-    if (chunk->count == 0)
-        return damaged(fault, "rows of no site", offset);
-    if (chunk->lane >= TRACE_LANES_MAX || (chunk->lane > 0 && chunk->owner != 0))
+    if (chunk->count != TRACE_ROWS_PER_CHUNK || chunk->first % TRACE_ROWS_PER_CHUNK != 0)
+        return damaged(fault, "rows of other sites than there can be", offset);
+    if (chunk->lane >= TRACE_LANES_MAX ||
+        (chunk->lane > 0 && chunk->owner != 0 && chunk->owner != TRACE_NO_OWNER))
         return damaged(fault, "rows of a lane that cannot be", offset);
+    if (chunk->owner == TRACE_NO_OWNER)
+        return 0;
+    if (chunk->owner >= header->region_count)
+        return damaged(fault, "rows of no region", offset);
+    /* Of sites not in use yet: made ready, and the process died before it needed them. */
+    if (chunk->first >= header->site_count)
+        return 0;
     uint32_t left = header->site_count - chunk->first;
     rows[file->trace.rows_count++] = (struct trace_rows){
         .region = chunk->owner,
@@ -197,7 +201,7 @@ static int module_take(struct trace_file *file, const struct trace_chunk *chunk,
     const struct trace_module *module = (const struct trace_module *)(const void *)payload;
     uint64_t room = chunk->bytes - sizeof(*chunk) - sizeof(*module);
     if (module->path_bytes > room || module->build_id_bytes > TRACE_BUILD_ID_MAX ||
-        module->start > module->end)
+        module->start >= module->end)
         return damaged(fault, "a module that cannot be", offset);
     modules[file->trace.module_count++] = (struct trace_loaded_module){
         .module = module,
@@ -231,7 +235,7 @@ static int lane_take(struct trace_file *file, const struct trace_chunk *chunk,
     return 0;
 }
 
-/* As with rows: made ready for a region that the process did not live to begin. */
+/* Or it was made ready for a region that the process did not live to begin. */
 static bool is_owned(const struct trace_file *file, const struct trace_chunk *chunk) {
     return chunk->owner != TRACE_NO_OWNER && chunk->owner < file->header.region_count;
 }

@@ -26,6 +26,12 @@ static int derive(const struct trace_builder *b, struct profile *ret_profile,
     return r;
 }
 
+/* A heap site with a stack of its own. */
+static uint32_t new_site(struct trace_builder *b) {
+    uint32_t node = trace_builder_node(b, 0, 0x1000 + b->header.node_count);
+    return trace_builder_site(b, node, TRACE_HEAP);
+}
+
 /* All zero, with an impossible site, when the region has no row of @site. */
 static const struct profile_row *row_of(const struct profile_region *region, uint32_t site) {
     static const struct profile_row none = {.site = UINT32_MAX};
@@ -40,8 +46,8 @@ static void test_open_region_takes_untouched_sites_from_the_process(void **state
     struct profile profile;
     struct fault fault = {0};
     trace_builder_init(&b);
-    uint32_t kept = trace_builder_site(&b, 0, TRACE_HEAP);
-    uint32_t grown = trace_builder_site(&b, 0, TRACE_HEAP);
+    uint32_t kept = new_site(&b);
+    uint32_t grown = new_site(&b);
     trace_builder_allocate(&b, kept, 1000);
     trace_builder_begin(&b, "parse");
     trace_builder_allocate(&b, grown, 30);
@@ -71,7 +77,7 @@ static void test_ended_region_keeps_its_rows_whatever_comes_after(void **state) 
     struct profile profile;
     struct fault fault = {0};
     trace_builder_init(&b);
-    uint32_t kept = trace_builder_site(&b, 0, TRACE_HEAP);
+    uint32_t kept = new_site(&b);
     trace_builder_allocate(&b, kept, 1000);
     uint32_t region = trace_builder_begin(&b, "parse");
     trace_builder_allocate(&b, 0, 5);
@@ -95,8 +101,8 @@ static void test_snapshot_of_an_older_peak_yields_to_what_is_live_now(void **sta
     struct profile profile;
     struct fault fault = {0};
     trace_builder_init(&b);
-    uint32_t first = trace_builder_site(&b, 0, TRACE_HEAP);
-    uint32_t second = trace_builder_site(&b, 0, TRACE_HEAP);
+    uint32_t first = new_site(&b);
+    uint32_t second = new_site(&b);
     trace_builder_allocate(&b, first, 10);
     trace_builder_allocate(&b, second, 20);
     trace_builder_free(&b, first, 10);      /* snapshot of `first` at the peak of 30 */
@@ -192,7 +198,7 @@ static void test_random_work_agrees_with_a_plain_account(void **state) {
         trace_builder_init(&b);
         uint32_t first = b.header.site_count;
         for (int i = 0; i < 8; i++)
-            trace_builder_site(&b, 0, TRACE_HEAP);
+            new_site(&b);
         random_work(&b, seed, first, &all, &region);
         if (seed % 2)
             trace_builder_end(&b, 1);
@@ -216,7 +222,7 @@ static void test_random_work_agrees_with_a_plain_account(void **state) {
 /* Two regions, new peaks and frees: every store of it is a place to die. */
 static void scenario(struct trace_builder *b, uint32_t stores) {
     trace_builder_init(b);
-    uint32_t old = trace_builder_site(b, 0, TRACE_HEAP);
+    uint32_t old = new_site(b);
     trace_builder_allocate(b, old, 100);
     trace_builder_begin(b, "outer");
     trace_builder_begin(b, "inner");
@@ -287,6 +293,50 @@ static void test_sums_that_do_not_hold_are_refused_in_words(void **state) {
     b.regions[0].space[TRACE_HEAP].live.blocks = 2;
     assert_int_equal(derive(&b, &profile, &fault), -EBADMSG);
     assert_null(profile.arena.blocks);
+}
+
+static void test_counts_that_contradict_each_other_are_refused(void **state) {
+    for (int bend = 0; bend < 9; bend++) {
+        struct trace_builder b;
+        struct profile profile;
+        struct fault fault = {0};
+        trace_builder_init(&b);
+        uint32_t region = trace_builder_begin(&b, "parse");
+        trace_builder_allocate(&b, 0, 10);
+        trace_builder_end(&b, region);
+        trace_builder_exit(&b);
+        struct trace_region *record = &b.regions[region];
+        struct trace_totals *heap = &record->space[TRACE_HEAP];
+        uint64_t *bent[] = {&heap->temporary,
+                            &b.rows[region][0].temporary,
+                            (uint64_t *)&heap->owned_peak_bytes,
+                            (uint64_t *)&record->combined_peak_bytes,
+                            (uint64_t *)&record->combined_start_bytes,
+                            (uint64_t *)&record->combined_end_bytes,
+                            &b.rows[0][5].start.blocks,
+                            (uint64_t *)&record->usable_live_bytes,
+                            &b.rows[region][0].epoch};
+        *bent[bend] += 3 + 8 * (bend == 2);
+        assert_int_equal(derive(&b, &profile, &fault), -EBADMSG);
+    }
+}
+
+static void test_rows_far_ahead_of_their_region_are_no_kill(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    trace_builder_allocate(&b, 0, 10);
+    trace_builder_allocate(&b, 0, 10);
+    b.header.updating = 1;
+    b.regions[0].space[TRACE_HEAP].live = (struct trace_pair){1, 10};
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    profile_finish(&profile);
+    b.regions[0].space[TRACE_HEAP].live = (struct trace_pair){0, 0};
+    assert_int_equal(derive(&b, &profile, &fault), -EBADMSG);
+    assert_string_equal(fault.text,
+                        "trace damaged: rows are ahead of their region by more than "
+                        "the process was doing when it died");
 }
 
 static void test_addresses_become_module_and_offset(void **state) {
@@ -664,6 +714,7 @@ static void test_forked_child_starts_with_what_its_parent_had(void **state) {
     struct trace_totals *heap = &b.regions[0].space[TRACE_HEAP];
     heap->start = heap->live = (struct trace_pair){2, 300};
     heap->peak.bytes = 300;
+    b.regions[0].combined_start_bytes = b.regions[0].combined_peak_bytes = 300;
     trace_builder_free(&b, 0, 100);
     trace_builder_allocate(&b, 0, 150);
     assert_int_equal(derive(&b, &profile, &fault), 0);
@@ -687,6 +738,8 @@ int main(void) {
         cmocka_unit_test(test_death_between_any_two_stores_leaves_sums_that_hold),
         cmocka_unit_test(test_region_without_rows_keeps_its_totals),
         cmocka_unit_test(test_sums_that_do_not_hold_are_refused_in_words),
+        cmocka_unit_test(test_counts_that_contradict_each_other_are_refused),
+        cmocka_unit_test(test_rows_far_ahead_of_their_region_are_no_kill),
         cmocka_unit_test(test_addresses_become_module_and_offset),
         cmocka_unit_test(test_arguments_and_gaps_come_along),
         cmocka_unit_test(test_rows_of_all_lanes_add_up_to_one_site),
