@@ -56,6 +56,7 @@ static void book_remapped_pending(const struct pending_event *event) {
 __attribute__((noinline, cold)) void book_later(struct pending_event event) {
     if (!pending_push(&recorder.pending, event))
         __atomic_fetch_add(&recorder_completeness()->events_lost, 1, __ATOMIC_RELAXED);
+    recorder_thread.doing |= THREAD_NOTED;
 }
 
 __attribute__((noinline, cold)) void book_pending(void) {

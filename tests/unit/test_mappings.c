@@ -10,6 +10,7 @@
 #include "mappings.h"
 #include "random.h"
 #include "sysmem_wrap.h"
+#include "trace_layout.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -151,6 +152,51 @@ static void test_entries_later_than_the_serial_are_not_cut(void **state) {
     assert_null(mappings_find(&mappings, BASE + 4 * PAGE, BASE + 5 * PAGE));
 }
 
+static void test_entries_are_found_by_their_space(void **state) {
+    struct mappings mappings = {0};
+    for (uint32_t i = 0; i < 10; i++)
+        assert_int_equal(
+            mappings_insert(&mappings,
+                            (struct mapping){
+                                .start = BASE + i * 2 * PAGE,
+                                .end = BASE + (i * 2 + 1) * PAGE,
+                                .site = i,
+                                .space = i % 3 == 2 ? TRACE_MAP_RESERVED : TRACE_MAP_ANON,
+                            }),
+            0);
+    assert_int_equal(mappings.reserved_count, 3);
+    assert_int_equal(
+        mappings_find_space(&mappings, BASE, BASE + 20 * PAGE, TRACE_MAP_RESERVED)->site, 2);
+    assert_int_equal(
+        mappings_find_space(&mappings, BASE + 5 * PAGE, BASE + 20 * PAGE, TRACE_MAP_RESERVED)
+            ->site,
+        5);
+    assert_null(mappings_find_space(&mappings, BASE, BASE + 4 * PAGE, TRACE_MAP_RESERVED));
+    assert_null(mappings_find_space(&mappings, BASE, BASE + 20 * PAGE, TRACE_MAP_FILE));
+}
+
+/* Cut apart, a segment's pieces are found by where it was attached; reserved ones stay counted. */
+static void test_pieces_of_a_segment_know_where_it_was_attached(void **state) {
+    struct mappings mappings = {0};
+    struct mapping part;
+    int added;
+    mappings_insert(&mappings, (struct mapping){.start = BASE,
+                                                .end = BASE + 10 * PAGE,
+                                                .space = TRACE_MAP_RESERVED,
+                                                .attached_at = BASE});
+    mappings_cut(&mappings, BASE, BASE + PAGE, UINT64_MAX, &part, &added);
+    mappings_cut(&mappings, BASE + 4 * PAGE, BASE + 5 * PAGE, UINT64_MAX, &part, &added);
+    assert_int_equal(mappings.reserved_count, 2);
+    for (int piece = 0; piece < 2; piece++) {
+        const struct mapping *found = mappings_find_attached(&mappings, BASE);
+        assert_non_null(found);
+        mappings_cut(&mappings, found->start, found->end, UINT64_MAX, &part, &added);
+        assert_int_equal(added, -1);
+    }
+    assert_null(mappings_find_attached(&mappings, BASE));
+    assert_int_equal(mappings.reserved_count, 0);
+}
+
 static void test_refused_memory_changes_nothing(void **state) {
     struct mappings mappings = {0};
     struct mapping part;
@@ -178,6 +224,8 @@ int main(void) {
         cmocka_unit_test(test_random_maps_and_unmaps_agree_with_a_bitmap_of_pages),
         cmocka_unit_test(test_nothing_is_cut_where_nothing_overlaps),
         cmocka_unit_test(test_entries_later_than_the_serial_are_not_cut),
+        cmocka_unit_test(test_entries_are_found_by_their_space),
+        cmocka_unit_test(test_pieces_of_a_segment_know_where_it_was_attached),
         cmocka_unit_test(test_refused_memory_changes_nothing),
     };
     return cmocka_run_group_tests_name("mappings", tests, NULL, NULL);

@@ -10,8 +10,10 @@
 #include "settings.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *variable;
@@ -102,6 +104,35 @@ static void test_output_is_taken_unless_empty_or_longer_than_a_path(void **state
     settings_read(&settings);
     assert_string_equal(settings.output, "votrace.%e.%p.vtr");
     assert_int_equal(settings.ignored, 1);
+    clear();
+}
+
+static void test_a_kept_folder_does_not_change_with_the_programs(void **state) {
+    static struct settings settings;
+    char folder[] = "/tmp/votrace 100% XXXXXX";
+    char wanted[PATH_MAX], here[PATH_MAX];
+    assert_non_null(getcwd(here, sizeof(here)));
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    clear();
+    setenv("VOTRACE_OUTPUT", "a/%e.%p.vtr", 1);
+    settings_read(&settings);
+    settings_keep_folder(&settings);
+    snprintf(wanted, sizeof(wanted), "/tmp/votrace 100%% %s/a/%%e.%%p.vtr",
+             strrchr(folder, ' ') + 1);
+    /* A percent sign of the folder's is no letter of the pattern's. */
+    char *sign = strchr(wanted, '%');
+    memmove(sign + 1, sign, strlen(sign) + 1);
+    assert_string_equal(settings.output, wanted);
+    settings_keep_folder(&settings);
+    assert_string_equal(settings.output, wanted);
+
+    memset(settings.output, 'x', PATH_MAX - 2);
+    settings.output[PATH_MAX - 2] = '\0';
+    settings_keep_folder(&settings);
+    assert_int_equal(settings.output[0], 'x');
+    assert_int_equal(chdir(here), 0);
+    assert_int_equal(rmdir(folder), 0);
     clear();
 }
 
@@ -199,6 +230,7 @@ int main(void) {
         cmocka_unit_test(test_defaults_hold_without_variables),
         cmocka_unit_test(test_each_value_is_taken_or_counted_as_ignored),
         cmocka_unit_test(test_output_is_taken_unless_empty_or_longer_than_a_path),
+        cmocka_unit_test(test_a_kept_folder_does_not_change_with_the_programs),
         cmocka_unit_test(test_children_are_a_word),
         cmocka_unit_test(test_a_signal_has_a_name_or_a_number_and_can_be_caught),
         cmocka_unit_test(test_the_region_names_what_the_signal_marks),
