@@ -392,6 +392,28 @@ static void check_row(struct trace_check *check, uint32_t region, uint32_t lane,
               site);
 }
 
+/* No site holds more than it was ever given, nor bytes without a block. */
+static bool site_is_possible(const struct trace_check_site *site, bool of_thread) {
+    if (site->peak_blocks > site->start_blocks + (int64_t)site->allocations ||
+        site->peak_bytes > site->start_bytes + (int64_t)site->allocated_bytes)
+        return false;
+    return of_thread || ((site->live_blocks != 0 || site->live_bytes == 0) &&
+                         (site->peak_blocks != 0 || site->peak_bytes == 0) &&
+                         (site->start_blocks != 0 || site->start_bytes == 0));
+}
+
+/* What is live at a site is so in every region of the process that is still open. */
+static void check_open_site(struct trace_check *check, uint32_t region, uint32_t id,
+                            const struct trace_check_site *site) {
+    if (region == 0 || !check->regions[region]->open || is_of_thread(check, region) ||
+        !site->touched || check->updating > 0)
+        return;
+    struct trace_check_site process = trace_check_site(check, 0, id);
+    if (site->live_blocks != process.live_blocks || site->live_bytes != process.live_bytes)
+        fault(check, "region %u site %u: something else is live than in the process", region,
+              id);
+}
+
 struct trace_check_sums trace_check_sum(struct trace_check *check, uint32_t region,
                                         enum trace_space space) {
     struct trace_check_sums sums = {0};
@@ -407,6 +429,12 @@ struct trace_check_sums trace_check_sum(struct trace_check *check, uint32_t regi
         if (!is_of_thread(check, region) && (site.live_blocks < 0 || site.live_bytes < 0 ||
                                              site.peak_blocks < 0 || site.peak_bytes < 0))
             fault(check, "region %u site %u: less than nothing is live", region, id);
+        if (!site_is_possible(&site, is_of_thread(check, region)))
+            fault(check,
+                  "region %u site %u: more at the peak than it was ever given, or bytes "
+                  "without a block",
+                  region, id);
+        check_open_site(check, region, id, &site);
         sums.start_blocks += site.start_blocks;
         sums.start_bytes += site.start_bytes;
         sums.live_blocks += site.live_blocks;
