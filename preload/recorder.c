@@ -277,34 +277,39 @@ bool recorder_hides_from_children(void) {
 static struct {
     uint32_t state;
     uint64_t end_elapsed_ns;
+    bool lanes_allowed;
     bool wrote; /* what was in memory only is in the file */
 } before_exec;
 
+/*
+ * In a signal handler that interrupted the recorder nothing is noted: the trace says that the
+ * process was killed, which is as true.
+ */
 bool recorder_exec_begin(void) {
-    if (!recorder_active() || recorder.file.header->pid != (uint32_t)syscall(SYS_getpid))
+    struct trace_header *header = recorder.file.header;
+    if (!recorder_active() || header->pid != (uint32_t)syscall(SYS_getpid) || recorder_busy())
         return false;
     int saved_errno = errno;
-    if (recorder.file.spilling && !recorder_busy()) {
-        bool taken = booking_enter();
-        before_exec.wrote = tracefile_finish(&recorder.file);
-        booking_leave(taken);
-    }
-    before_exec.state = recorder.file.header->state;
-    before_exec.end_elapsed_ns = recorder.file.header->end_elapsed_ns;
-    recorder.file.header->end_elapsed_ns = clock_ns(CLOCK_MONOTONIC) - recorder.start_ns;
-    __atomic_store_n(&recorder.file.header->state, TRACE_EXECED, __ATOMIC_RELEASE);
+    bool taken = booking_enter();
+    before_exec.state = header->state;
+    before_exec.end_elapsed_ns = header->end_elapsed_ns;
+    before_exec.lanes_allowed = recorder.lanes_allowed;
+    lanes_forbid(); /* the record says for good what is live */
+    before_exec.wrote = recorder.file.spilling && tracefile_finish(&recorder.file);
+    header->end_elapsed_ns = clock_ns(CLOCK_MONOTONIC) - recorder.start_ns;
+    __atomic_store_n(&header->state, TRACE_EXECED, __ATOMIC_RELEASE);
+    booking_leave(taken);
     errno = saved_errno;
     return true;
 }
 
 void recorder_exec_failed(void) {
+    bool taken = booking_enter();
     __atomic_store_n(&recorder.file.header->state, before_exec.state, __ATOMIC_RELEASE);
     recorder.file.header->end_elapsed_ns = before_exec.end_elapsed_ns;
-    if (!before_exec.wrote || recorder_busy())
-        return;
-    bool taken = booking_enter();
-    tracefile_unfinish(&recorder.file);
-    before_exec.wrote = false;
+    recorder.lanes_allowed = before_exec.lanes_allowed;
+    if (before_exec.wrote)
+        tracefile_unfinish(&recorder.file);
     booking_leave(taken);
 }
 
