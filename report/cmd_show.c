@@ -21,6 +21,8 @@ static const char help[] =
     "                 otherwise the worst instance of every region\n"
     "  --sites N      call sites to list; otherwise up to 15 that hold a thousandth or more.\n"
     "                 --json has all of them always\n"
+    "  --sizes        a histogram of the sizes of its allocations\n"
+    "  --timeline     its live heap over time, as a table\n"
     "  --json         for scripts: exact numbers, every field, whole stacks\n"
     "  --bytes        exact bytes instead of KiB, MiB ...\n"
     "  --color WHEN   auto, always or never\n"
@@ -38,13 +40,15 @@ struct options {
 };
 
 static int parse(int count, char **arguments, struct options *options) {
-    enum { RUN = COMMAND_OWN, NAME, REGION, SITES };
+    enum { RUN = COMMAND_OWN, NAME, REGION, SITES, SIZES, TIMELINE };
     static const struct option table[] = {
         COMMAND_OUTPUT_OPTIONS,
         {"run", required_argument, NULL, RUN},
         {"name", required_argument, NULL, NAME},
         {"region", required_argument, NULL, REGION},
         {"sites", required_argument, NULL, SITES},
+        {"sizes", no_argument, NULL, SIZES},
+        {"timeline", no_argument, NULL, TIMELINE},
         {0},
     };
     int status = -1;
@@ -64,6 +68,12 @@ static int parse(int count, char **arguments, struct options *options) {
         case SITES:
             good = command_count_parse(&cmd_show, "--sites", optarg, 1000000,
                                        &options->show.sites_max);
+            break;
+        case SIZES:
+            options->show.sizes = true;
+            break;
+        case TIMELINE:
+            options->show.timeline = true;
             break;
         default:
             status = command_common_option(&cmd_show, option, arguments, &options->output);

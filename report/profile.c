@@ -195,6 +195,20 @@ static bool row_is_sane(const struct profile_region *region, const struct profil
            row->temporary >= 0;
 }
 
+/* A site holds no more than it was ever given, and no bytes without a block. */
+static bool row_is_possible(const struct profile_region *region,
+                            const struct profile_row *row) {
+    struct profile_pair given = row->start;
+    pair_add(&given, &row->allocated);
+    if (row->peak.blocks > given.blocks || row->peak.bytes > given.bytes)
+        return false;
+    const struct profile_pair *held[] = {&row->start, &row->peak, &row->end};
+    for (size_t i = 0; region->thread == 0 && i < sizeof(held) / sizeof(held[0]); i++)
+        if (held[i]->blocks == 0 && held[i]->bytes != 0)
+            return false;
+    return true;
+}
+
 static int rows_check(const struct profile *profile, const struct profile_region *region,
                       struct fault *fault) {
     struct profile_totals sums[TRACE_SPACES] = {0};
@@ -205,6 +219,8 @@ static int rows_check(const struct profile *profile, const struct profile_region
             return region_fault(region, fault, "names a call site that is not there");
         if (!row_is_sane(region, row))
             return region_fault(region, fault, "has a call site with a negative count");
+        if (!row_is_possible(region, row))
+            return region_fault(region, fault, "has a call site with more than it was given");
         struct profile_totals *sum = &sums[profile->sites[row->site].space];
         pair_add(&sum->start, &row->start);
         pair_add(&sum->end, &row->end);

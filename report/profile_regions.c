@@ -39,6 +39,10 @@ static void pair_sum(struct profile_pair *sum, const struct profile_pair *value)
     sum->bytes = (int64_t)((uint64_t)sum->bytes + (uint64_t)value->bytes);
 }
 
+static bool pair_is_equal(const struct profile_pair *a, const struct profile_pair *b) {
+    return a->blocks == b->blocks && a->bytes == b->bytes;
+}
+
 /* What one lane counted of a site is added to what the others did. */
 static void row_add(struct profile_row *sum, const struct trace_row *row, uint64_t peak_epoch) {
     struct profile_pair start = pair_of(&row->start);
@@ -101,23 +105,33 @@ static int rows_add(struct derivation *d, uint32_t region_id, struct profile_row
     return 0;
 }
 
-/* The rows of a region that are not empty, at the front of @rows; returns how many. */
-static size_t rows_finish(struct derivation *d, uint32_t region_id, struct profile_row *rows,
-                          const bool *touched) {
+/*
+ * Move the rows of a region that are not empty to the front of @rows, *ret_count of them. While
+ * a region is open, its sites hold what they hold in the process: -EBADMSG when they do not.
+ */
+static int rows_finish(struct derivation *d, uint32_t region_id, struct profile_row *rows,
+                       const bool *touched, size_t *ret_count) {
     const struct trace_region *region = &d->trace->regions[region_id];
     bool inherits = region_id != 0 && region->open && !(region->flags & TRACE_REGION_THREAD);
+    bool exact = trace_events_in_flight(d->trace) == 0;
     size_t count = 0;
     for (uint32_t site = 0; site < d->trace->header->site_count; site++) {
         struct profile_row row = rows[site];
         row.site = site;
         if (!touched[site] && inherits)
             row.start = row.peak = row.end = d->process_live[site];
+        else if (inherits && exact && !pair_is_equal(&row.end, &d->process_live[site]))
+            return fault_set(d->fault, -EBADMSG,
+                             "trace damaged: site %" PRIu32 " of region %" PRIu32
+                             " has other bytes live than in the process",
+                             site, region_id);
         if (region_id == 0)
             d->process_live[site] = row.end;
         if (!row_is_empty(&row))
             rows[count++] = row;
     }
-    return count;
+    *ret_count = count;
+    return 0;
 }
 
 static int rows_derive(struct derivation *d, uint32_t region_id, struct profile_row *ret_rows,
@@ -126,9 +140,7 @@ static int rows_derive(struct derivation *d, uint32_t region_id, struct profile_
     memset(ret_rows, 0, site_count * sizeof(*ret_rows));
     memset(d->touched, 0, site_count * sizeof(*d->touched));
     int r = rows_add(d, region_id, ret_rows, d->touched);
-    if (r == 0)
-        *ret_count = rows_finish(d, region_id, ret_rows, d->touched);
-    return r;
+    return r < 0 ? r : rows_finish(d, region_id, ret_rows, d->touched, ret_count);
 }
 
 static void totals_derive(const struct trace_totals *from, struct profile_totals *ret) {

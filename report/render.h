@@ -59,7 +59,23 @@ int render_list_json(FILE *stream, const struct store_entry *entries,
 struct render_show {
     const char *region; /* only this one; NULL: all */
     size_t sites_max;   /* call sites listed for a region; 0: those that matter */
+    bool sizes;         /* a histogram of the sizes of its allocations */
+    bool timeline;      /* the points of its timeline as a table */
 };
+
+/*
+ * What stands under a region's headline besides its call sites: slack and a sparkline where they
+ * are known, and what @options asks for.
+ */
+int render_extras(const struct term *term, const struct profile *profile,
+                  const struct profile_region *region,
+                  const struct render_show *options) _must_check_ _nonnull_;
+
+/* How the process of @run ended, in at most @room bytes: "exit status 0", "killed" ... */
+const char *render_outcome(const struct run *run, char *ret_text, size_t room) _nonnull_;
+
+/* "forked child of pid 12 (run 3)", "child of pid 12 (run 3)"; "" when nothing is known. */
+const char *render_parent(const struct run *run, char *ret_text, size_t room) _nonnull_;
 
 int render_show_text(const struct term *term, const struct run *run,
                      const struct render_show *options) _must_check_ _nonnull_;

@@ -25,6 +25,14 @@ static void print_text(const struct term *term, const char *name,
     free(text);
 }
 
+static void print_uuid(const struct term *term, const char *name,
+                       const uint8_t uuid[TRACE_UUID_BYTES]) {
+    fprintf(term->stream, "%-12s ", name);
+    for (size_t i = 0; i < TRACE_UUID_BYTES; i++)
+        fprintf(term->stream, "%02x", uuid[i]);
+    fputc('\n', term->stream);
+}
+
 static void dump_header(const struct term *term, const struct trace *trace) {
     static const char *const states[] = {"starting", "running", "exited", "execed"};
     static const char *const stacks[] = {"none", "region", "all"};
@@ -38,8 +46,13 @@ static void dump_header(const struct term *term, const struct trace *trace) {
             " bytes%s\n",
             header->version, states[header->state], header->updating, header->used_bytes,
             trace->truncated ? ", TRUNCATED" : "");
+    print_uuid(term, "uuid", header->uuid);
     fprintf(term->stream, "program      %s, pid %" PRIu32 ", parent %" PRIu32 "\n", program,
             header->pid, header->parent_pid);
+    if (header->flags & TRACE_FORKED)
+        print_uuid(term, "forked by", header->parent_uuid);
+    if (header->flags & TRACE_USABLE)
+        fputs("usable       sizes were asked for\n", term->stream);
     fprintf(term->stream,
             "stacks       %s, depth %" PRIu32 ", %" PRIu32 " truncated; page %" PRIu32
             " bytes\n",
@@ -51,15 +64,21 @@ static void dump_header(const struct term *term, const struct trace *trace) {
                     gaps[gap]);
     print_text(term, "exe", &trace->exe);
     print_text(term, "command", &trace->command);
+    if (header->completeness.inherited_freed != 0)
+        fprintf(term->stream, "inherited    %" PRIu64 " blocks of its parent freed\n",
+                header->completeness.inherited_freed);
     print_text(term, "cwd", &trace->cwd);
+    if (trace->parent.data)
+        print_text(term, "parent", &trace->parent);
 }
 
 static void dump_modules(const struct term *term, const struct trace *trace) {
     fprintf(term->stream, "\nmodules %zu\n", trace->module_count);
     for (size_t i = 0; i < trace->module_count; i++) {
         const struct trace_module *module = trace->modules[i].module;
-        fprintf(term->stream, "  [%#" PRIx64 ", %#" PRIx64 ") bias %#" PRIx64 " ",
-                module->start, module->end, module->bias);
+        fprintf(term->stream,
+                "  [%#" PRIx64 ", %#" PRIx64 ") bias %#" PRIx64 " generation %" PRIu32 " ",
+                module->start, module->end, module->bias, module->generation);
         for (uint32_t b = 0; b < module->build_id_bytes; b++)
             fprintf(term->stream, "%02x", module->build_id[b]);
         print_text(term, "", &trace->modules[i].path);
@@ -68,14 +87,16 @@ static void dump_modules(const struct term *term, const struct trace *trace) {
 
 static void print_pair(const struct term *term, const char *name,
                        const struct trace_pair *pair) {
-    fprintf(term->stream, " %s %" PRIu64 "/%" PRIu64, name, pair->blocks, pair->bytes);
+    /* What a thread has live may be less than nothing. */
+    fprintf(term->stream, " %s %" PRId64 "/%" PRId64, name, (int64_t)pair->blocks,
+            (int64_t)pair->bytes);
 }
 
 static void dump_stacks(const struct term *term, const struct trace *trace) {
     fprintf(term->stream, "\nnodes %" PRIu32 "\n", trace->header->node_count);
     for (uint32_t i = 1; i < trace->header->node_count; i++)
-        fprintf(term->stream, "  %" PRIu32 " <- %" PRIu32 " %#" PRIx64 "\n", i,
-                trace->nodes[i].parent, trace->nodes[i].address);
+        fprintf(term->stream, "  %" PRIu32 " <- %" PRIu32 " %#" PRIx64 " generation %u\n", i,
+                trace->nodes[i].parent, trace->nodes[i].address, trace->nodes[i].generation);
     fprintf(term->stream, "\nsites %" PRIu32 "\n", trace->header->site_count);
     for (uint32_t i = 0; i < trace->header->site_count; i++)
         fprintf(term->stream, "  %" PRIu32 " node %" PRIu32 " %s flags %u\n", i,
@@ -92,9 +113,10 @@ static void dump_totals(const struct term *term, const struct trace_region *regi
         print_pair(term, "allocated", &totals->allocated);
         print_pair(term, "freed", &totals->freed);
         fprintf(term->stream,
-                " peak %" PRIu64 " epoch %" PRIu64 " owned %" PRId64 "/%" PRId64 "\n",
-                totals->peak.bytes, totals->peak.epoch, totals->owned_live_bytes,
-                totals->owned_peak_bytes);
+                " peak %" PRId64 " epoch %" PRIu64 " by %" PRIu64 " ns owned %" PRId64
+                "/%" PRId64 "\n",
+                (int64_t)totals->peak.bytes, totals->peak.epoch, totals->peak_elapsed_ns,
+                totals->owned_live_bytes, totals->owned_peak_bytes);
     }
 }
 
@@ -103,12 +125,58 @@ static void dump_rows(const struct term *term, const struct trace_rows *rows) {
         const struct trace_row *row = &rows->rows[i];
         if (row->epoch == 0)
             continue;
-        fprintf(term->stream, "    site %" PRIu32 ":", rows->first + i);
+        fprintf(term->stream, "    site %" PRIu32, rows->first + i);
+        if (rows->lane > 0)
+            fprintf(term->stream, " in lane %" PRIu32, rows->lane);
+        fputc(':', term->stream);
         print_pair(term, "start", &row->start);
         print_pair(term, "peak", &row->peak);
         print_pair(term, "allocated", &row->allocated);
         print_pair(term, "freed", &row->freed);
         fprintf(term->stream, " epoch %" PRIu64 "\n", row->epoch);
+    }
+}
+
+static void print_buckets(const struct term *term, const char *name,
+                          const uint64_t counts[TRACE_SIZE_BUCKETS]) {
+    fprintf(term->stream, "    %s:", name);
+    for (size_t i = 0; i < TRACE_SIZE_BUCKETS; i++)
+        if (counts[i] != 0)
+            fprintf(term->stream, " [%zu] %" PRIu64, i, counts[i]);
+    fputc('\n', term->stream);
+}
+
+static void dump_extras(const struct term *term, const struct trace *trace, uint32_t id) {
+    const struct trace_region *region = &trace->regions[id];
+    const struct trace_timeline *timeline = trace->timelines[id];
+    if (trace->header->flags & TRACE_USABLE)
+        fprintf(term->stream,
+                "    usable: start %" PRId64 " live %" PRId64 " at peak %" PRId64 "\n",
+                region->usable_start_bytes, region->usable_live_bytes,
+                region->usable_at_peak_bytes);
+    if (trace->sizes[id]) {
+        print_buckets(term, "sizes at start", trace->sizes[id]->start);
+        print_buckets(term, "sizes counted", trace->sizes[id]->counted);
+    }
+    if (!timeline)
+        return;
+    fprintf(term->stream, "    timeline: %" PRIu32 " points, one for %" PRIu64 " events\n",
+            timeline->count, timeline->interval);
+    for (uint32_t i = 0; i < timeline->count; i++)
+        fprintf(term->stream, "      %" PRIu64 " ns: %" PRId64 "\n",
+                timeline->points[i].elapsed_ns, timeline->points[i].live_bytes);
+}
+
+static void dump_lanes(const struct term *term, const struct trace *trace) {
+    for (uint32_t i = 0; i < TRACE_LANES_MAX; i++) {
+        const struct trace_lane *lane = trace->lanes[i];
+        if (!lane)
+            continue;
+        fprintf(term->stream,
+                "\nlane %" PRIu32 ": updating %" PRIu64 ", largest %" PRIu64
+                ", reallocations %" PRIu64 "\n",
+                i, lane->updating, lane->largest_bytes, lane->reallocations);
+        print_buckets(term, "sizes", lane->size_counts);
     }
 }
 
@@ -121,10 +189,14 @@ static void dump_regions(const struct term *term, const struct trace *trace) {
         char name[TRACE_NAME_BYTES];
         memcpy(name, region->name, sizeof(name));
         utf8_clean(name);
-        fprintf(term->stream, "  %" PRIu32 " \"%s\" #%" PRIu32 " in %" PRIu32 "%s%s\n", i, name,
+        fprintf(term->stream, "  %" PRIu32 " \"%s\" #%" PRIu32 " in %" PRIu32 "%s%s", i, name,
                 region->instance, region->parent, region->open ? ", open" : "",
                 region->flags & TRACE_REGION_NO_ROWS ? ", no rows" : "");
+        if (region->flags & TRACE_REGION_THREAD)
+            fprintf(term->stream, ", of thread %" PRIu32, region->begin_thread);
+        fputc('\n', term->stream);
         dump_totals(term, region);
+        dump_extras(term, trace, i);
         for (; at < trace->rows_count && trace->rows[at].region == i; at++)
             dump_rows(term, &trace->rows[at]);
     }
@@ -133,6 +205,7 @@ static void dump_regions(const struct term *term, const struct trace *trace) {
 void render_dump(const struct term *term, const struct trace *trace) {
     dump_header(term, trace);
     dump_modules(term, trace);
+    dump_lanes(term, trace);
     dump_stacks(term, trace);
     dump_regions(term, trace);
 }

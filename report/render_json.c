@@ -14,10 +14,33 @@ static int finish(const struct json *json) {
     return ferror(json->stream) ? -EIO : 0;
 }
 
+static void write_count(struct json *json, const char *key, int64_t count, bool known) {
+    if (known)
+        json_int(json, key, count);
+    else
+        json_null(json, key);
+}
+
 static void write_parameters(struct json *json, const struct run *run) {
     json_begin(json, "parameters", '{');
     for (size_t i = 0; i < run->param_count; i++)
         json_text(json, run->params[i].key, run->params[i].value);
+    json_end(json, '}');
+}
+
+/* Of a forked child, or where the parent's run is in the same store; else null. */
+static void write_parent(struct json *json, const struct run *run) {
+    const struct profile *profile = &run->profile;
+    if (!profile->forked && run->parent_id == 0) {
+        json_null(json, "parent");
+        return;
+    }
+    json_begin(json, "parent", '{');
+    json_int(json, "pid", profile->parent_pid);
+    json_text(json, "trace_uuid", profile->parent_uuid);
+    json_bool(json, "forked", profile->forked);
+    json_int(json, "inherited_freed", profile->inherited_freed);
+    write_count(json, "run", run->parent_id, run->parent_id != 0);
     json_end(json, '}');
 }
 
@@ -40,6 +63,9 @@ static void write_run(struct json *json, const struct run *run) {
     json_int(json, "elapsed_ns", profile->elapsed_ns);
     json_text(json, "outcome", outcomes[run->outcome]);
     json_int(json, "status", run->status);
+    json_int(json, "pid", profile->pid);
+    json_text(json, "trace_uuid", profile->uuid);
+    write_parent(json, run);
     json_text(json, "trace_end", ends[profile->end]);
     json_bool(json, "killed", profile->end == PROFILE_KILLED);
     json_bool(json, "complete", !profile_is_incomplete(profile));
@@ -64,13 +90,6 @@ int render_list_json(FILE *stream, const struct store_entry *entries, size_t cou
     }
     json_end(&json, ']');
     return finish(&json);
-}
-
-static void write_count(struct json *json, const char *key, int64_t count, bool known) {
-    if (known)
-        json_int(json, key, count);
-    else
-        json_null(json, key);
 }
 
 static void write_totals(struct json *json, const struct profile_totals *totals, bool counts) {
@@ -161,16 +180,64 @@ static void write_row(struct json *json, const struct profile *profile,
     json_end(json, '}');
 }
 
+/* What the allocator gave for the heap's live bytes; null when it was not asked for. */
+static void write_usable(struct json *json, const struct profile_region *region) {
+    if (!region->usable_is_known) {
+        json_null(json, "usable");
+        return;
+    }
+    json_begin(json, "usable", '{');
+    json_int(json, "live_start", region->usable_start_bytes);
+    json_int(json, "live_peak", region->usable_peak_bytes);
+    json_int(json, "live_end", region->usable_end_bytes);
+    json_int(json, "slack", profile_slack(region));
+    json_end(json, '}');
+}
+
+static void write_sizes(struct json *json, const struct profile_region *region) {
+    if (!region->sizes) {
+        json_null(json, "sizes");
+        return;
+    }
+    json_begin(json, "sizes", '[');
+    for (size_t i = 0; i < TRACE_SIZE_BUCKETS; i++) {
+        if (region->sizes[i] == 0)
+            continue;
+        json_begin(json, NULL, '{');
+        json_int(json, "least", i == 0 ? 0 : INT64_C(1) << (i - 1));
+        json_int(json, "allocations", region->sizes[i]);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
+static void write_timeline(struct json *json, const struct profile_region *region) {
+    if (region->points_count == 0) {
+        json_null(json, "timeline");
+        return;
+    }
+    json_begin(json, "timeline", '[');
+    for (size_t i = 0; i < region->points_count; i++) {
+        json_begin(json, NULL, '{');
+        json_int(json, "ns", region->points[i].elapsed_ns);
+        json_int(json, "live", region->points[i].live_bytes);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
 static void write_region(struct json *json, const struct profile *profile,
                          const struct profile_region *region) {
     json_begin(json, NULL, '{');
     json_text(json, "region", region->name);
     json_int(json, "instance", region->instance);
     json_text(json, "parent", profile->regions[region->parent].name);
+    write_count(json, "thread", region->thread, region->thread != 0);
     json_bool(json, "open", region->open);
     json_int(json, "begin_ns", region->begin_elapsed_ns);
     json_int(json, "end_ns", region->end_elapsed_ns);
     json_int(json, "cpu_ns", region->cpu_ns);
+    json_int(json, "peak_ns", region->peak_elapsed_ns);
     write_totals(json, &region->totals[TRACE_HEAP], profile_counts_are_known(region));
     for (size_t space = TRACE_MAP_ANON; space < TRACE_SPACES; space++) {
         json_begin(json, space_names[space], '{');
@@ -185,6 +252,9 @@ static void write_region(struct json *json, const struct profile *profile,
                        (uint64_t)region->combined_start_bytes));
     json_int(json, "live_end", region->combined_end_bytes);
     json_end(json, '}');
+    write_usable(json, region);
+    write_sizes(json, region);
+    write_timeline(json, region);
     if (region->has_rows) {
         json_begin(json, "sites", '[');
         for (size_t i = 0; i < region->rows_count; i++)

@@ -11,26 +11,16 @@
 #include <string.h>
 #include <time.h>
 
-#define SITES_USUAL 15 /* and none below a thousandth */
-#define BYTES_TEXT  (SIZES_TEXT_BYTES + 1)
+#define SITES_USUAL  15 /* and none below a thousandth */
+#define OUTCOME_TEXT 64
+#define SPACE_TEXT   40
+#define BYTES_TEXT   (SIZES_TEXT_BYTES + 1)
 
 static const char *time_text(char text[32], int64_t realtime_ns) {
     time_t seconds = (time_t)(realtime_ns / 1000000000);
     struct tm parts;
     if (!gmtime_r(&seconds, &parts) || strftime(text, 32, "%Y-%m-%d %H:%M:%S", &parts) == 0)
         strcpy(text, "?");
-    return text;
-}
-
-static const char *outcome_text(char text[32], const struct run *run) {
-    if (run->outcome == RUN_SIGNALED)
-        snprintf(text, 32, "signal %d", run->status);
-    else if (run->outcome == RUN_EXITED)
-        snprintf(text, 32, "exit status %d", run->status);
-    else if (run->profile.end == PROFILE_ENDED)
-        strcpy(text, "exited");
-    else
-        strcpy(text, run->profile.end == PROFILE_KILLED ? "killed" : "still running");
     return text;
 }
 
@@ -43,14 +33,15 @@ int render_list_text(const struct term *term, const struct store_entry *entries,
     for (size_t i = 0; i < count; i++) {
         const struct run *run = &entries[i].run;
         const char *unfit = run_is_unfit(run);
-        char when[32], how[32], bytes[BYTES_TEXT];
+        char when[32], how[OUTCOME_TEXT], bytes[BYTES_TEXT];
         char *name = render_benchmark(run);
         char *gaps = render_gaps(&run->profile);
         table_cell(&table, TERM_PLAIN, "%" PRId64, run->id);
         table_cell(&table, TERM_PLAIN, "%s", time_text(when, run->profile.start_realtime_ns));
         table_cell(&table, TERM_PLAIN, "%s",
                    term_bytes(term, bytes, entries[i].peak_added, false));
-        table_cell(&table, unfit ? TERM_RED : TERM_PLAIN, "%s%s", outcome_text(how, run),
+        table_cell(&table, unfit ? TERM_RED : TERM_PLAIN, "%s%s",
+                   render_outcome(run, how, sizeof(how)),
                    profile_is_incomplete(&run->profile) ? ", incomplete" : "");
         table_cell(&table, TERM_PLAIN, "%s", entries[i].region);
         table_cell(&table, TERM_BOLD, "%s", name ? name : "?");
@@ -113,7 +104,7 @@ static char *completeness_text(const struct run *run) {
 static int show_facts(const struct term *term, const struct run *run) {
     const struct profile *profile = &run->profile;
     struct table table = table_new("ll");
-    char when[32], how[32], text[512];
+    char when[32], how[OUTCOME_TEXT], text[512];
     char *name = render_benchmark(run);
     char *command = command_text(profile);
     char *complete = completeness_text(run);
@@ -127,7 +118,14 @@ static int show_facts(const struct term *term, const struct run *run) {
                  time_text(when, profile->start_realtime_ns), (double)profile->elapsed_ns / 1e9,
                  run->host, run->kernel, run->machine);
         fact(&table, "started", text);
-        fact(&table, "ended", outcome_text(how, run));
+        if (render_parent(run, text, sizeof(text))[0] != '\0')
+            fact(&table, "parent", text);
+        if (profile->forked && profile->inherited_freed > 0) {
+            snprintf(text, sizeof(text), "%" PRId64 " blocks of its parent were freed",
+                     profile->inherited_freed);
+            fact(&table, "inherited", text);
+        }
+        fact(&table, "ended", render_outcome(run, how, sizeof(how)));
         fact(&table, "complete", complete);
         if (profile->stacks_truncated > 0) {
             snprintf(text, sizeof(text), "%" PRId64 " were deeper than %" PRIu32 " frames",
@@ -230,23 +228,30 @@ static int instances_collect(const struct profile *profile, struct instances **r
     return 0;
 }
 
+/* Spaces besides the heap stand under it. */
+static const char *space_text(char ret_text[SPACE_TEXT], size_t space) {
+    snprintf(ret_text, SPACE_TEXT, "  %s", profile_space_words((enum trace_space)space));
+    return ret_text;
+}
+
 static void region_rows(struct table *table, const struct term *term,
                         const struct profile *profile, const struct profile_region *region,
                         size_t instances) {
-    static const char *const spaces[] = {"", "  anonymous mappings", "  file mappings",
-                                         "  reserved addresses"};
-    char name[TRACE_NAME_BYTES + 64];
+    char name[TRACE_NAME_BYTES + 96], text[SPACE_TEXT];
     /* Region 0 is the process, which lasts to the end; what began in it has parent 0, too. */
     const char *open = region->open && region != profile->regions ? ", open" : "";
+    char scope[32] = "";
+    if (region->thread != 0)
+        snprintf(scope, sizeof(scope), ", thread %" PRIu32, region->thread);
     if (instances > 1)
-        snprintf(name, sizeof(name), "%s #%" PRIu32 " of %zu%s", region->name, region->instance,
-                 instances, open);
+        snprintf(name, sizeof(name), "%s #%" PRIu32 " of %zu%s%s", region->name,
+                 region->instance, instances, scope, open);
     else
-        snprintf(name, sizeof(name), "%s%s", region->name, open);
+        snprintf(name, sizeof(name), "%s%s%s", region->name, scope, open);
     region_cells(table, term, name, TERM_BOLD, region, TRACE_HEAP);
     for (size_t space = TRACE_MAP_ANON; space < TRACE_SPACES; space++)
         if (space_is_used(&region->totals[space]))
-            region_cells(table, term, spaces[space], TERM_DIM, region, space);
+            region_cells(table, term, space_text(text, space), TERM_DIM, region, space);
 }
 
 static void instances_rows(struct table *table, const struct term *term,
@@ -347,18 +352,23 @@ static size_t sites_shown(const struct callsite_list *list, int64_t total, size_
     return shown + 1 == list->count ? list->count : shown;
 }
 
-static int show_sites(const struct term *term, const struct profile *profile,
-                      const struct profile_region *region, size_t sites_max) {
-    const struct profile_totals *totals = &region->totals[TRACE_HEAP];
-    int64_t total = profile_peak_added(totals);
-    struct callsite_list list;
-    char bytes[BYTES_TEXT], number[SIZES_TEXT_BYTES];
-    char name[TRACE_NAME_BYTES];
+static void show_headline(const struct term *term, const struct profile_region *region) {
+    char bytes[BYTES_TEXT], name[TRACE_NAME_BYTES], scope[32] = "";
     snprintf(name, sizeof(name), "%s", region->name);
     utf8_clean(name);
-    fprintf(term->stream, "\n%s%s: %s added at its peak%s%s\n", term_on(term, TERM_BOLD), name,
-            term_bytes(term, bytes, total, false), region->has_rows ? ", by call site" : "",
-            term_off(term, TERM_BOLD));
+    if (region->thread != 0)
+        snprintf(scope, sizeof(scope), " (thread %" PRIu32 ")", region->thread);
+    int64_t total = profile_peak_added(&region->totals[TRACE_HEAP]);
+    fprintf(term->stream, "\n%s%s%s: %s added at its peak%s%s\n", term_on(term, TERM_BOLD),
+            name, scope, term_bytes(term, bytes, total, false),
+            region->has_rows ? ", by call site" : "", term_off(term, TERM_BOLD));
+}
+
+static int show_sites(const struct term *term, const struct profile *profile,
+                      const struct profile_region *region, size_t sites_max) {
+    int64_t total = profile_peak_added(&region->totals[TRACE_HEAP]);
+    struct callsite_list list;
+    char bytes[BYTES_TEXT], number[SIZES_TEXT_BYTES];
     if (!region->has_rows) {
         fputs("  (call sites were not kept)\n", term->stream);
         return 0;
@@ -412,5 +422,9 @@ int render_show_text(const struct term *term, const struct run *run,
     int r = show_facts(term, run);
     if (r == 0)
         r = show_regions(term, &run->profile, options->region);
-    return r < 0 || !region ? r : show_sites(term, &run->profile, region, options->sites_max);
+    if (r < 0 || !region)
+        return r;
+    show_headline(term, region);
+    r = render_extras(term, &run->profile, region, options);
+    return r < 0 ? r : show_sites(term, &run->profile, region, options->sites_max);
 }

@@ -33,6 +33,38 @@ static char *benchmark_text(const struct run *run, const char *region) {
     return text;
 }
 
+const char *render_outcome(const struct run *run, char *ret_text, size_t room) {
+    static const char *const ends[] = {
+        [PROFILE_ENDED] = "exited",
+        [PROFILE_KILLED] = "killed",
+        [PROFILE_SNAPSHOT] = "still running",
+        [PROFILE_EXECED] = "replaced by another program (exec)",
+    };
+    /* Then the status is the other program's. */
+    const char *execed = run->profile.end == PROFILE_EXECED ? ", after an exec" : "";
+    if (run->outcome == RUN_SIGNALED)
+        snprintf(ret_text, room, "signal %d%s", run->status, execed);
+    else if (run->outcome == RUN_EXITED)
+        snprintf(ret_text, room, "exit status %d%s", run->status, execed);
+    else
+        snprintf(ret_text, room, "%s", ends[run->profile.end]);
+    return ret_text;
+}
+
+const char *render_parent(const struct run *run, char *ret_text, size_t room) {
+    const struct profile *profile = &run->profile;
+    char number[32] = "";
+    ret_text[0] = '\0';
+    if (run->parent_id != 0)
+        snprintf(number, sizeof(number), " (run %" PRId64 ")", run->parent_id);
+    if (profile->forked)
+        snprintf(ret_text, room, "forked child of pid %" PRIu32 "%s", profile->parent_pid,
+                 number);
+    else if (run->parent_id != 0)
+        snprintf(ret_text, room, "child of pid %" PRIu32 "%s", profile->parent_pid, number);
+    return ret_text;
+}
+
 char *render_benchmark(const struct run *run) {
     return benchmark_text(run, NULL);
 }

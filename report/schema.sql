@@ -58,6 +58,7 @@ CREATE TABLE run (
 ) STRICT;
 CREATE INDEX run_by_benchmark ON run (benchmark_id, id);
 CREATE INDEX run_by_trace ON run (trace_uuid, id);
+CREATE INDEX run_by_set ON run (set_uuid, pid);
 
 -- A file that code was loaded from.
 CREATE TABLE module (

@@ -21,8 +21,10 @@
     "unknown_frees, table_refused, file_refused, stacks_missing, stacks_other, "               \
     "forked_children, unbalanced_ends, regions_dropped, settings_ignored, malloc_elsewhere, "  \
     "trace_uuid, parent_uuid, forked, inherited_freed, parent_pid, "                           \
-    "(SELECT max(id) FROM run AS parent WHERE parent.trace_uuid=run.parent_uuid AND "          \
-    "run.parent_uuid<>'')"
+    "coalesce((SELECT max(id) FROM run AS parent WHERE parent.trace_uuid=run.parent_uuid AND " \
+    "run.parent_uuid<>''), (SELECT max(id) FROM run AS parent WHERE "                          \
+    "parent.set_uuid=run.set_uuid "                                                            \
+    "AND parent.pid=run.parent_pid AND parent.host=run.host AND parent.id<>run.id))"
 
 #define FIRST_GAP_COLUMN 25
 #define LINEAGE_COLUMN   (FIRST_GAP_COLUMN + PROFILE_GAPS) /* trace_uuid and what follows */

@@ -3,6 +3,7 @@
 #include "term.h"
 
 #include <errno.h>
+#include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -32,6 +33,7 @@ struct term term_open(FILE *stream, enum term_when color, bool exact_bytes) {
     return (struct term){
         .stream = stream,
         .color = color_is_wanted(stream, color),
+        .blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
         .exact_bytes = exact_bytes,
         .width = width_of(stream),
     };

@@ -27,6 +27,7 @@ enum term_when {
 struct term {
     FILE *stream;
     bool color;
+    bool blocks;      /* the eighths of Unicode's blocks can be shown */
     bool exact_bytes; /* "81,159,094" instead of "77.4 MiB" */
     size_t width;     /* columns; a wide page when it is no terminal */
 };
