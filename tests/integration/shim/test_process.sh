@@ -120,6 +120,12 @@ followed() {
     label='child_environment, with another library'
     victim child_environment 'process.heap.allocations>=1' $ended
 
+    # ---- whose malloc it is ----
+    victim own_inside malloc_elsewhere=1 process.heap.allocations=0 state=2
+    label='malloc_zero, another allocator behind'
+    also=$folder/libvictim_malloc.so
+    victim malloc_zero v.heap.allocations=3 $ended
+
     # ---- libraries that come and go ----
     victim same_place regions.v=5 'all:generations>=3' all:v@1.module.libvictim_alpha.so=1 \
         all:v@2.module.libvictim_gamma.so=2 all:v@3.module.libvictim_alpha.so=4 \
@@ -140,5 +146,17 @@ followed() {
     label='malloc_zero, a signal that cannot be caught'
     victim malloc_zero settings_ignored=2 v.heap.allocations=3 state=2
 }
+
+# Opened by the program: nothing is seen but what is asked of it by name, and the trace says so.
+VOTRACE_OUTPUT=$work/late.vtr "$folder/load_late" "$lib" >/dev/null 2>"$work/log" &&
+    "$vtrcheck" "$work/late.vtr" malloc_elsewhere=1 state=2 process.heap.allocations=1 \
+        >>"$work/log" 2>&1
+result 'load_late: the trace says that malloc is elsewhere' $? "$work/log"
+
+# So does that of one that comes second.
+LD_PRELOAD="$folder/libvictim_malloc.so $lib" VOTRACE_OUTPUT=$work/second.vtr \
+    "$folder/malloc_zero" >/dev/null 2>"$work/log" &&
+    "$vtrcheck" "$work/second.vtr" malloc_elsewhere=1 state=2 >>"$work/log" 2>&1
+result 'malloc_zero: the trace says that another allocator comes first' $? "$work/log"
 
 finish

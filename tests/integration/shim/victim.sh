@@ -106,5 +106,5 @@ victim() {
     reset
 }
 
-complete='unknown_frees=0 events_lost=0 table_refused=0 stacks_other=0 settings_ignored=0'
+complete='unknown_frees=0 events_lost=0 table_refused=0 stacks_other=0 settings_ignored=0 malloc_elsewhere=0'
 ended="state=2 updating=0 file_refused=0 $complete"
