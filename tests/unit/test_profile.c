@@ -295,6 +295,35 @@ static void test_sums_that_do_not_hold_are_refused_in_words(void **state) {
     assert_null(profile.arena.blocks);
 }
 
+/* The sums hold in both: a record that lags hides the one, and nothing sums up the other. */
+static void test_sites_that_contradict_each_other_are_refused(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    trace_builder_init(&b);
+    trace_builder_allocate(&b, 0, 10);
+    uint32_t region = trace_builder_begin(&b, "parse");
+    trace_builder_allocate(&b, 0, 20);
+    trace_builder_use_lane(&b, 1);
+    b.rows[0][0].freed = (struct trace_pair){1, 10};
+    b.rows[0][0].peak = (struct trace_pair){2, 30};
+    b.rows[0][0].epoch = b.regions[0].space[TRACE_HEAP].peak.epoch;
+    assert_int_equal(derive(&b, &profile, &fault), -EBADMSG);
+    assert_string_equal(fault.text, "trace damaged: site 0 of region 1 has other bytes live "
+                                    "than in the process");
+    b.rows[0][0].freed = (struct trace_pair){0, 0};
+
+    b.rows[region][0].peak.blocks = 3;
+    b.rows[region][0].epoch = b.regions[region].space[TRACE_HEAP].peak.epoch;
+    b.rows[region][0].peak.bytes = 30;
+    assert_int_equal(derive(&b, &profile, &fault), -EBADMSG);
+    assert_string_equal(fault.text, "trace damaged: region \"parse\" (instance 1) has a call "
+                                    "site with more than it was given");
+    b.rows[region][0].peak.blocks = 2;
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    profile_finish(&profile);
+}
+
 static void test_counts_that_contradict_each_other_are_refused(void **state) {
     for (int bend = 0; bend < 9; bend++) {
         struct trace_builder b;
@@ -392,12 +421,14 @@ static void test_arguments_and_gaps_come_along(void **state) {
     profile_finish(&profile);
 }
 
+/* All zeros when the site has none. */
 static const struct profile_row *row_of_site(const struct profile_region *region,
                                              uint32_t site) {
+    static const struct profile_row none;
     for (size_t i = 0; i < region->rows_count; i++)
         if (region->rows[i].site == site)
             return &region->rows[i];
-    return NULL;
+    return &none;
 }
 
 static void test_rows_of_all_lanes_add_up_to_one_site(void **state) {
@@ -501,8 +532,10 @@ static void test_death_in_several_lanes_at_once_leaves_sums_that_hold(void **sta
     struct profile profile;
     struct fault fault = {0};
     trace_builder_init(&b);
-    for (uint32_t lane = 1; lane <= 3; lane++)
-        trace_builder_allocate(&b, 0, 100);
+    for (uint32_t lane = 1; lane <= 3; lane++) {
+        trace_builder_allocate(&b, 0, 90);
+        trace_builder_allocate(&b, 0, 10);
+    }
     for (uint32_t lane = 1; lane <= 3; lane++) {
         trace_builder_use_lane(&b, lane);
         b.stores_left = 4; /* dies when its row has moved */
@@ -738,6 +771,7 @@ int main(void) {
         cmocka_unit_test(test_death_between_any_two_stores_leaves_sums_that_hold),
         cmocka_unit_test(test_region_without_rows_keeps_its_totals),
         cmocka_unit_test(test_sums_that_do_not_hold_are_refused_in_words),
+        cmocka_unit_test(test_sites_that_contradict_each_other_are_refused),
         cmocka_unit_test(test_counts_that_contradict_each_other_are_refused),
         cmocka_unit_test(test_rows_far_ahead_of_their_region_are_no_kill),
         cmocka_unit_test(test_addresses_become_module_and_offset),
