@@ -272,7 +272,7 @@ static void test_a_child_that_is_refused_memory_stays_muted(void **state) {
         pid_t child = fork_told();
         if (child == 0) {
             sysmem_refuse_after(mappings);
-            bool muted = !recorder_awake() && !recorder_awake();
+            bool muted = !recorder_awake();
             sysmem_refuse_after(SYSMEM_NEVER);
             _exit(muted && !recorder_awake() ? 0 : 1);
         }
