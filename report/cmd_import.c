@@ -117,8 +117,8 @@ static int import(const struct options *options, char **traces, size_t count) {
                         changed);
         if (runs[done].profile.end == PROFILE_KILLED)
             complain_at(traces[done], 0,
-                        "note: the program's end was not seen (killed, or replaced by exec); "
-                        "peaks are those so far");
+                        "note: the program's end was not seen (killed); peaks are those so "
+                        "far");
         command_note_gaps(traces[done], &runs[done].profile);
     }
     if (status == EXIT_CODE_OK)

@@ -5,10 +5,13 @@
  */
 #include "command.h"
 
+#include "family.h"
 #include "importer.h"
 #include "launch.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -29,10 +32,16 @@ static const char help[] =
     "  --repeat N         run it N times and store each; stops at the first that fails\n"
     "  --stacks WHEN      none, region (while a marked region is open; the default) or all\n"
     "  --depth N          frames kept of each call stack, at most 256\n"
+    "  --children WHICH   none: what it starts runs without the library; exec: programs that\n"
+    "                     it starts are measured; follow: its forks, too. With exec or follow\n"
+    "                     their runs are stored beside its own, as NAME/PROGRAM\n"
+    "  --usable           ask the allocator what it gave, to show the slack\n"
+    "  --signal SIGNAL    each such signal begins a region, or ends it\n"
+    "  --region NAME      what that region is called\n"
     "  --keep-trace       leave the trace where it is and say where\n"
     "  --help             this text\n"
     "\n"
-    "Children of the program write traces, too; they are counted, not imported.\n"
+    "Without --children, traces of children are counted, not stored.\n"
     "\n"
     "Exit status: the program's; 2 when nothing could be run or stored (the store is as it\n"
     "was). When it ran and could not be stored its trace is kept, to be imported.\n"
@@ -47,18 +56,58 @@ struct options {
     struct vector params; /* struct run_param */
     size_t repeats;
     bool keep_trace;
+    bool stores_others; /* --children exec or follow */
     char library[PATH_MAX];
     char program[PATH_MAX];
 };
 
-static int parse_stacks(struct options *options, const char *text) {
-    static const char *const names[] = {"none", "region", "all"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(text, names[i]) == 0) {
-            options->launch.stacks = names[i];
+static int parse_word(const char *option, const char *text, const char *const *words,
+                      const char **ret_word) {
+    char list[64] = "";
+    for (size_t i = 0; words[i]; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *ret_word = words[i];
             return -1;
         }
-    return command_usage(&cmd_run, "--stacks takes none, region or all, not '%s'", text);
+        if (i > 0)
+            strcat(list, words[i + 1] ? ", " : " or ");
+        strcat(list, words[i]);
+    }
+    return command_usage(&cmd_run, "%s takes %s, not '%s'", option, list, text);
+}
+
+static int parse_stacks(struct options *options, const char *text) {
+    static const char *const words[] = {"none", "region", "all", NULL};
+    return parse_word("--stacks", text, words, &options->launch.stacks);
+}
+
+static int parse_children(struct options *options, const char *text) {
+    static const char *const words[] = {"none", "exec", "follow", NULL};
+    int status = parse_word("--children", text, words, &options->launch.children);
+    options->stores_others = status < 0 && strcmp(text, "none") != 0;
+    return status;
+}
+
+static int parse_region(struct options *options, const char *text) {
+    if (text[0] == '\0' || strlen(text) >= TRACE_NAME_BYTES)
+        return command_usage(&cmd_run, "--region takes a name of 1 to %d bytes",
+                             TRACE_NAME_BYTES - 1);
+    options->launch.region = text;
+    return -1;
+}
+
+/* Those that end or stop a process whatever it does cannot mark anything. */
+static int parse_signal(struct options *options, const char *text) {
+    const char *name = strncmp(text, "SIG", 3) == 0 ? text + 3 : text;
+    for (int number = 1; number < SIGRTMIN; number++) {
+        const char *known = sigabbrev_np(number);
+        if (known && strcmp(known, name) == 0 && number != SIGKILL && number != SIGSTOP) {
+            options->launch.signal = text;
+            return -1;
+        }
+    }
+    return command_usage(&cmd_run, "--signal takes the name of a signal, like USR2, not '%s'",
+                         text);
 }
 
 static int parse_depth(struct options *options, const char *text) {
@@ -70,7 +119,19 @@ static int parse_depth(struct options *options, const char *text) {
 }
 
 static int parse(int count, char **arguments, struct options *options) {
-    enum { DB = COMMAND_OWN, NAME, PARAM, REPEAT, STACKS, DEPTH, KEEP };
+    enum {
+        DB = COMMAND_OWN,
+        NAME,
+        PARAM,
+        REPEAT,
+        STACKS,
+        DEPTH,
+        KEEP,
+        CHILDREN,
+        USABLE,
+        REGION,
+        SIGNAL
+    };
     static const struct option table[] = {
         {"help", no_argument, NULL, COMMAND_HELP},
         {"db", required_argument, NULL, DB},
@@ -80,6 +141,10 @@ static int parse(int count, char **arguments, struct options *options) {
         {"stacks", required_argument, NULL, STACKS},
         {"depth", required_argument, NULL, DEPTH},
         {"keep-trace", no_argument, NULL, KEEP},
+        {"children", required_argument, NULL, CHILDREN},
+        {"usable", no_argument, NULL, USABLE},
+        {"region", required_argument, NULL, REGION},
+        {"signal", required_argument, NULL, SIGNAL},
         {0},
     };
     struct command_output output = {0};
@@ -111,6 +176,18 @@ static int parse(int count, char **arguments, struct options *options) {
         case KEEP:
             options->keep_trace = true;
             break;
+        case CHILDREN:
+            status = parse_children(options, optarg);
+            break;
+        case USABLE:
+            options->launch.usable = "yes";
+            break;
+        case REGION:
+            status = parse_region(options, optarg);
+            break;
+        case SIGNAL:
+            status = parse_signal(options, optarg);
+            break;
         default:
             status = command_common_option(&cmd_run, option, arguments, &output);
         }
@@ -123,6 +200,8 @@ static int parse(int count, char **arguments, struct options *options) {
         return command_usage(&cmd_run, "which program? it stands behind --");
     if (options->import.name && options->import.name[0] == '\0')
         return command_usage(&cmd_run, "--name is empty");
+    if (options->launch.region && !options->launch.signal)
+        return command_usage(&cmd_run, "--region names what --signal marks, which is missing");
     options->import.params = options->params.items;
     options->import.param_count = options->params.count;
     return -1;
@@ -139,29 +218,82 @@ static int prepare(struct options *options, const char *program) {
         return command_fault(program, &fault);
     if (store_probe(options->db, &fault) < 0)
         return command_fault(options->db, &fault);
+    if (launch_brings_malloc(options->program))
+        complain_at(program, 0,
+                    "warning: it brings its own malloc: what it allocates by that is not seen");
     return -1;
 }
 
-static void tell_others(const struct launch *launch, const char *program) {
+static void tell_others(const struct options *options, const struct launch *launch) {
+    const char *program = options->program;
     if (launch->replaced_count > 0)
         complain_at(
             program, 0,
             "note: it replaced itself by another program (exec) %zu time%s; the last one "
             "was measured",
             launch->replaced_count, launch->replaced_count == 1 ? "" : "s");
-    if (launch->other_count > 0)
+    if (launch->other_count > 0 && !options->stores_others)
         complain_at(program, 0,
-                    "note: %zu other process%s left traces, which were not imported",
+                    "note: %zu other process%s left traces, which were not imported "
+                    "(--children exec or follow stores them)",
                     launch->other_count, launch->other_count == 1 ? "" : "es");
 }
 
-static int store_one(const char *db, struct run *run, struct fault *fault) {
+/* Who is whose child, by the numbers that the runs were stored under. */
+static void tell_family(const struct options *options, const struct family *family,
+                        const struct run *program) {
+    for (size_t i = 0; i < family->count; i++) {
+        const struct run *run = &family->runs[i];
+        const struct run *parent =
+            run->profile.parent_pid == program->profile.pid ? program : NULL;
+        for (size_t k = 0; !parent && k < family->count; k++)
+            if (family->runs[k].profile.pid == run->profile.parent_pid)
+                parent = &family->runs[k];
+        if (run->profile.pid == program->profile.pid)
+            complain_at(options->program, 0,
+                        "note: run %" PRId64 " is %s, which was replaced by run %" PRId64,
+                        run->id, run->benchmark, program->id);
+        else
+            complain_at(options->program, 0,
+                        "note: run %" PRId64 " is %s, a %schild of run %" PRId64, run->id,
+                        run->benchmark, run->profile.forked ? "forked " : "",
+                        parent ? parent->id : program->id);
+    }
+    if (family->left_out > 0)
+        complain_at(family->first_path, 0,
+                    "note: %zu trace%s of other processes could not be stored: %s",
+                    family->left_out, family->left_out == 1 ? "" : "s",
+                    family->first_fault.text);
+}
+
+/* All in one transaction; the program last, so that the newest run is its own. */
+static int store_all(const char *db, struct family *family, struct run *program,
+                     struct fault *fault) {
     struct store *store;
+    struct run **runs = calloc(family->count + 1, sizeof(*runs));
+    if (!runs)
+        return fault_set(fault, -ENOMEM, "out of memory");
+    for (size_t i = 0; i < family->count; i++)
+        runs[i] = &family->runs[i];
+    runs[family->count] = program;
     int r = store_open(db, STORE_WRITE, &store, fault);
-    if (r < 0)
-        return r;
-    r = store_add(store, &run, 1, fault);
-    store_close(store);
+    if (r == 0) {
+        r = store_add(store, runs, family->count + 1, fault);
+        store_close(store);
+    }
+    free(runs);
+    return r;
+}
+
+static int store_with_family(const struct options *options, const struct launch *launch,
+                             struct run *run, struct fault *fault) {
+    struct family family = {0};
+    if (options->stores_others && family_read(launch, &options->import, run, &family) < 0)
+        return fault_set(fault, -ENOMEM, "out of memory");
+    int r = store_all(options->db, &family, run, fault);
+    if (r == 0)
+        tell_family(options, &family, run);
+    family_finish(&family);
     return r;
 }
 
@@ -185,7 +317,7 @@ static int import(const struct options *options, struct launch *launch, const ch
         complain_at(options->program, 0,
                     "note: it ended where libvotrace.so could not see it (exec of a program "
                     "without it, or a raw system call); peaks are those so far");
-    int r = store_one(options->db, &run, &fault);
+    int r = store_with_family(options, launch, &run, &fault);
     if (r < 0)
         command_fault(options->db, &fault);
     else
@@ -255,7 +387,7 @@ static int run_once(const struct options *options, char **arguments, const char 
     if (launch_run(launch, &options->launch, arguments, &fault) < 0) {
         complain("%s", fault.text);
     } else if (import(options, launch, set_uuid, repeat) == 0) {
-        tell_others(launch, options->program);
+        tell_others(options, launch);
         status = launch_exit_code(launch);
         if (keep)
             complain("the trace is %s", launch->trace);

@@ -43,7 +43,7 @@ static int environment_init(struct environment *env) {
     size_t count = 0;
     while (environ[count])
         count++;
-    env->entries = calloc(count + 8, sizeof(*env->entries));
+    env->entries = calloc(count + 16, sizeof(*env->entries));
     if (!env->entries)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
@@ -135,10 +135,16 @@ static int environment_fill(struct environment *env, struct launch *launch,
         r = environment_set(env, "LD_PRELOAD", preload);
     if (r == 0)
         r = environment_set(env, "VOTRACE_OUTPUT", output);
-    if (r == 0)
-        r = environment_set(env, "VOTRACE_STACKS", settings->stacks);
-    if (r == 0)
-        r = environment_set(env, "VOTRACE_DEPTH", settings->depth);
+    const struct {
+        const char *name;
+        const char *value;
+    } variables[] = {
+        {"VOTRACE_STACKS", settings->stacks},     {"VOTRACE_DEPTH", settings->depth},
+        {"VOTRACE_CHILDREN", settings->children}, {"VOTRACE_USABLE", settings->usable},
+        {"VOTRACE_REGION", settings->region},     {"VOTRACE_SIGNAL", settings->signal},
+    };
+    for (size_t i = 0; r == 0 && i < sizeof(variables) / sizeof(variables[0]); i++)
+        r = environment_set(env, variables[i].name, variables[i].value);
     free(preload);
     return r < 0 ? fault_set(fault, r, "out of memory") : 0;
 }
@@ -242,37 +248,71 @@ static bool trace_origin(const char *path, uint32_t *ret_pid, uint64_t *ret_star
     return true;
 }
 
-int launch_find_trace(struct launch *launch, struct fault *fault) {
+static int compare_others(const void *a, const void *b) {
+    const struct launch_other *left = a;
+    const struct launch_other *right = b;
+    return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+static int other_add(struct launch *launch, const char *path, uint64_t start_ns) {
+    struct launch_other *other = vector_add(&launch->others);
+    if (!other)
+        return -ENOMEM;
+    *other = (struct launch_other){strdup(path), start_ns};
+    return other->path ? 0 : -ENOMEM;
+}
+
+/* The process's last trace is its own; one before it becomes one of the others. */
+static int own_take(struct launch *launch, const char *path, uint64_t start_ns,
+                    uint64_t *latest_ns) {
+    bool first = launch->trace[0] == '\0';
+    launch->replaced_count += !first;
+    if (!first && start_ns < *latest_ns)
+        return other_add(launch, path, start_ns);
+    int r = first ? 0 : other_add(launch, launch->trace, *latest_ns);
+    *latest_ns = start_ns;
+    strcpy(launch->trace, path);
+    return r;
+}
+
+static int folder_read(struct launch *launch, DIR *folder) {
     uint64_t latest_ns = 0;
-    size_t own_count = 0;
-    DIR *folder = opendir(launch->folder);
-    if (!folder)
-        return fault_set(fault, -errno, "%s: %s", launch->folder, strerror(errno));
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    int r = 0;
+    launch->others = VECTOR_OF(struct launch_other);
+    for (struct dirent *entry; r == 0 && (entry = readdir(folder)) != NULL;) {
         char path[PATH_MAX];
         uint32_t pid;
         uint64_t start_ns;
         if (!is_trace_name(entry->d_name))
             continue;
         int length = snprintf(path, sizeof(path), "%s/%s", launch->folder, entry->d_name);
-        if (length >= (int)sizeof(path) || !trace_origin(path, &pid, &start_ns) ||
-            pid != (uint32_t)launch->pid) {
-            launch->other_count++;
+        bool known = length < (int)sizeof(path) && trace_origin(path, &pid, &start_ns);
+        if (known && pid == (uint32_t)launch->pid) {
+            r = own_take(launch, path, start_ns, &latest_ns);
             continue;
         }
-        own_count++;
-        if (own_count > 1 && start_ns < latest_ns)
-            continue;
-        latest_ns = start_ns;
-        strcpy(launch->trace, path);
+        launch->other_count++;
+        r = known ? other_add(launch, path, start_ns) : 0;
     }
+    if (launch->others.count > 0)
+        qsort(launch->others.items, launch->others.count, sizeof(struct launch_other),
+              compare_others);
+    return r;
+}
+
+int launch_find_trace(struct launch *launch, struct fault *fault) {
+    DIR *folder = opendir(launch->folder);
+    if (!folder)
+        return fault_set(fault, -errno, "%s: %s", launch->folder, strerror(errno));
+    int r = folder_read(launch, folder);
     closedir(folder);
-    if (own_count == 0)
+    if (r < 0)
+        return fault_set(fault, r, "out of memory");
+    if (launch->trace[0] == '\0')
         return fault_set(
             fault, -ENOENT,
             "it left no trace: libvotrace.so was not loaded into it, or it removed "
             "LD_PRELOAD and started itself again");
-    launch->replaced_count = own_count - 1;
     return 0;
 }
 
@@ -289,6 +329,10 @@ static void folder_remove(struct launch *launch) {
 }
 
 void launch_finish(struct launch *launch, bool keep) {
+    struct launch_other *others = launch->others.items;
+    for (size_t i = 0; i < launch->others.count; i++)
+        free(others[i].path);
+    vector_finish(&launch->others);
     if (launch->folder[0] != '\0' && !keep)
         folder_remove(launch);
     /* Only now may a signal that came meanwhile end us. */

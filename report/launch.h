@@ -9,16 +9,28 @@
 
 #include "attributes.h"
 #include "fault.h"
+#include "vector.h"
 
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct launch_settings {
-    const char *library; /* absolute path of libvotrace.so */
-    const char *stacks;  /* VOTRACE_STACKS, NULL: as the environment says */
-    const char *depth;   /* VOTRACE_DEPTH, likewise */
+    const char *library;  /* absolute path of libvotrace.so */
+    const char *stacks;   /* VOTRACE_STACKS, NULL: as the environment says */
+    const char *depth;    /* VOTRACE_DEPTH, likewise */
+    const char *children; /* VOTRACE_CHILDREN, likewise */
+    const char *usable;   /* VOTRACE_USABLE, likewise */
+    const char *region;   /* VOTRACE_REGION, likewise */
+    const char *signal;   /* VOTRACE_SIGNAL, likewise */
+};
+
+/* A trace that the program left besides that of its own end. */
+struct launch_other {
+    char *path;
+    uint64_t start_ns; /* since 1970 */
 };
 
 struct launch {
@@ -28,7 +40,9 @@ struct launch {
     int wait_status;        /* as of waitpid() */
     int pid;
     size_t replaced_count; /* traces of programs that the same process was before an exec */
-    size_t other_count;    /* traces of other processes, not imported */
+    size_t other_count;    /* traces of other processes */
+    struct vector others;  /* struct launch_other, oldest first: those of both kinds that begin
+                              like a trace */
     bool blocked;          /* signals are: from the start of the program to launch_finish() */
     sigset_t mask_before;
 };
@@ -50,6 +64,12 @@ int launch_check(const char *program, const char *library, char ret_path[PATH_MA
                  struct fault *fault) _must_check_ _nonnull_;
 
 /*
+ * Does @program, as launch_check() found it, bring its own malloc? Then what it allocates by
+ * that is not seen. Only the executable itself is looked at, a script's interpreter for it.
+ */
+bool launch_brings_malloc(const char *program) _nonnull_;
+
+/*
  * Run @arguments (ended by NULL, [0] as typed) and wait. Terminal interrupts are left to the
  * program; termination signals to us are passed on to it. 0, or a negative errno and @fault
  * when it could not be started.
@@ -61,13 +81,13 @@ int launch_run(struct launch *launch, const struct launch_settings *settings,
 int launch_exit_code(const struct launch *launch) _nonnull_;
 
 /*
- * Find the trace of the process that ran, and count the others. 0; -ENOENT and @fault when it
+ * Find the trace of the process that ran, and the others. 0; -ENOENT and @fault when it
  * left none.
  */
 int launch_find_trace(struct launch *launch, struct fault *fault) _must_check_ _nonnull_;
 
 /*
- * Remove the folder and every trace in it, unless @keep. Signals that came since the program
+ * Forget the others; remove the folder and every trace in it, unless @keep. Signals that came since the program
  * started are delivered after that.
  */
 void launch_finish(struct launch *launch, bool keep) _nonnull_;

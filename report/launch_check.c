@@ -13,6 +13,8 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +215,56 @@ static int binary_check(int fd, const struct head *head, const char *library,
                          "it is statically linked, so libvotrace.so cannot be loaded into it: "
                          "link it dynamically");
     return privileges_check(fd, fault);
+}
+
+/* What is executed in the end: @path, or a script's interpreter. -1 when it cannot be read. */
+static int binary_open(const char *path, int depth) {
+    _Alignas(8) struct head head;
+    char interpreter[PATH_MAX];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || head_read(fd, &head) < 0 || head.size <= 2 ||
+        memcmp(head.bytes, "#!", 2) != 0)
+        return fd;
+    close(fd);
+    if (depth == 0 || !script_interpreter(&head, interpreter))
+        return -1;
+    return binary_open(interpreter, depth - 1);
+}
+
+/* Does one of its dynamic symbols define malloc for everybody? */
+static bool symbols_define_malloc(Elf *elf, Elf_Scn *section, const GElf_Shdr *header) {
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t count = header->sh_entsize > 0 ? header->sh_size / header->sh_entsize : 0;
+    for (size_t i = 0; data && i < count; i++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, (int)i, &symbol))
+            return false;
+        const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
+        if (name && symbol.st_shndx != SHN_UNDEF && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
+            strcmp(name, "malloc") == 0)
+            return true;
+    }
+    return false;
+}
+
+bool launch_brings_malloc(const char *program) {
+    bool found = false;
+    int fd = binary_open(program, SCRIPT_DEPTH_MAX);
+    if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    Elf_Scn *section = NULL;
+    while (elf && !found && (section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
+            found = symbols_define_malloc(elf, section, &header);
+    }
+    elf_end(elf);
+    close(fd);
+    return found;
 }
 
 static int check_from(const char *path, const char *library, int depth, struct fault *fault) {

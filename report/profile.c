@@ -36,11 +36,9 @@ static const struct profile_gap_text gap_texts[PROFILE_GAPS] = {
                                  "region beyond the limit not measured", true},
     [PROFILE_SETTINGS_IGNORED] = {"settings_ignored", "VOTRACE_* settings not understood",
                                   "VOTRACE_* setting not understood", false},
-    [PROFILE_MALLOC_ELSEWHERE] = {"malloc_elsewhere",
-                                  "allocators that the program brings and that were not seen",
-                                  "the program brings its own malloc: its allocations were not "
-                                  "seen",
-                                  true},
+    [PROFILE_MALLOC_ELSEWHERE] =
+        {"malloc_elsewhere", "the program brings its own malloc: its allocations were not seen",
+         "the program brings its own malloc: its allocations were not seen", true, true},
 };
 
 const char *profile_space_words(enum trace_space space) {

@@ -43,6 +43,7 @@ struct profile_gap_text {
     const char *meaning;  /* for people, after the number */
     const char *singular; /* likewise, after a 1 */
     bool spoils_the_sums; /* live and peak may be wrong, not just details */
+    bool is_a_fact;       /* 1 or 0: no number stands before its meaning */
 };
 
 enum profile_end {

@@ -36,6 +36,9 @@ char *render_unfit(const struct run *run) _must_check_ _nonnull_;
  */
 char *render_gaps(const struct profile *profile) _must_check_ _nonnull_;
 
+/* "1 forked child not measured": @count of @gap. */
+void render_gap(FILE *stream, enum profile_gap gap, int64_t count) _nonnull_;
+
 /* "main (driver/main.c:20)", a frame in words; the caller frees it. */
 char *render_frame(const struct profile *profile, uint32_t node) _must_check_ _nonnull_;
 
@@ -63,12 +66,11 @@ struct render_show {
     bool timeline;      /* the points of its timeline as a table */
 };
 
-/*
- * What stands under a region's headline besides its call sites: slack and a sparkline where they
- * are known, and what @options asks for.
- */
-int render_extras(const struct term *term, const struct profile *profile,
-                  const struct profile_region *region,
+/* What stands under a region's headline: slack, and a sparkline, where they are known. */
+void render_extras(const struct term *term, const struct profile_region *region) _nonnull_;
+
+/* Its timeline and its sizes, where @options asks for them. */
+int render_series(const struct term *term, const struct profile_region *region,
                   const struct render_show *options) _must_check_ _nonnull_;
 
 /* How the process of @run ended, in at most @room bytes: "exit status 0", "killed" ... */

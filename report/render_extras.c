@@ -164,16 +164,23 @@ static int show_timeline(const struct term *term, const struct profile_region *r
     return table_print(&table, term, "  ");
 }
 
-int render_extras(const struct term *term, const struct profile *profile,
-                  const struct profile_region *region, const struct render_show *options) {
-    int r = 0;
+void render_extras(const struct term *term, const struct profile_region *region) {
     if (region->usable_is_known)
         show_slack(term, region);
     if (region->points_count > 0 && term->blocks)
         show_sparkline(term, region);
-    if (options->timeline)
+}
+
+int render_series(const struct term *term, const struct profile_region *region,
+                  const struct render_show *options) {
+    int r = 0;
+    if (options->timeline) {
+        fputc('\n', term->stream);
         r = show_timeline(term, region);
-    if (r == 0 && options->sizes)
+    }
+    if (r == 0 && options->sizes) {
+        fputc('\n', term->stream);
         r = show_sizes(term, region);
+    }
     return r;
 }

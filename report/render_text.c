@@ -82,8 +82,8 @@ static char *completeness_text(const struct run *run) {
     for (enum profile_gap gap = 0; gap < PROFILE_GAPS; gap++) {
         if (profile->gaps[gap] == 0)
             continue;
-        fprintf(stream, "%s%" PRId64 " %s", lead, profile->gaps[gap],
-                profile_gap_meaning(gap, profile->gaps[gap]));
+        fputs(lead, stream);
+        render_gap(stream, gap, profile->gaps[gap]);
         lead = ", ";
     }
     if (profile->end == PROFILE_KILLED) {
@@ -425,6 +425,7 @@ int render_show_text(const struct term *term, const struct run *run,
     if (r < 0 || !region)
         return r;
     show_headline(term, region);
-    r = render_extras(term, &run->profile, region, options);
-    return r < 0 ? r : show_sites(term, &run->profile, region, options->sites_max);
+    render_extras(term, region);
+    r = show_sites(term, &run->profile, region, options->sites_max);
+    return r < 0 ? r : render_series(term, region, options);
 }

@@ -83,11 +83,18 @@ static void write_gaps(FILE *stream, const struct profile *profile, const char *
         int64_t count = profile->gaps[gap];
         if (count == 0 || !profile_gap_text(gap)->spoils_the_sums)
             continue;
-        fprintf(stream, "%s%" PRId64 " %s", lead, count, profile_gap_meaning(gap, count));
+        fputs(lead, stream);
+        render_gap(stream, gap, count);
         lead = ", ";
     }
     if (profile->cut)
         fprintf(stream, "%sdied inside one event, which was completed", lead);
+}
+
+void render_gap(FILE *stream, enum profile_gap gap, int64_t count) {
+    if (!profile_gap_text(gap)->is_a_fact)
+        fprintf(stream, "%" PRId64 " ", count);
+    fputs(profile_gap_meaning(gap, count), stream);
 }
 
 char *render_gaps(const struct profile *profile) {

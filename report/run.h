@@ -26,7 +26,7 @@ enum run_outcome {
 
 struct run {
     int64_t id;        /* in its store; 0 before it is stored */
-    int64_t parent_id; /* the run in the same store that forked its process; 0: none known */
+    int64_t parent_id; /* the run in the same store that started its process; 0: none known */
     char uuid[RUN_UUID_BYTES];
     char set_uuid[RUN_UUID_BYTES]; /* shared by the repeats that were started together */
     uint32_t repeat;               /* from 1 */

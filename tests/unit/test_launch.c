@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "launch.h"
+#include "trace_layout.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -201,6 +202,83 @@ static void test_environment_is_set_for_the_program_alone(void **state) {
     unsetenv("VOTRACE_STACKS");
 }
 
+static void test_all_settings_reach_the_program(void **state) {
+    struct launch launch = {0};
+    struct fault fault = {0};
+    char *arguments[] = {(char *)"sh", (char *)"-c",
+                         (char *)"test \"$VOTRACE_CHILDREN,$VOTRACE_USABLE,$VOTRACE_REGION,"
+                                 "$VOTRACE_SIGNAL,$VOTRACE_DEPTH\" = follow,yes,load,USR2,",
+                         NULL};
+    struct launch_settings settings = {.library = "/lib/x86_64-linux-gnu/libm.so.6",
+                                       .children = "follow",
+                                       .usable = "yes",
+                                       .region = "load",
+                                       .signal = "USR2"};
+    strcpy(launch.program, "/bin/sh");
+    assert_int_equal(launch_run(&launch, &settings, arguments, &fault), 0);
+    assert_int_equal(launch_exit_code(&launch), 0);
+    launch_finish(&launch, false);
+}
+
+static void write_trace(const char *launch_folder, const char *name, uint32_t pid,
+                        uint64_t start_ns) {
+    char path[2 * PATH_MAX];
+    struct trace_header header = {.pid = pid, .start_realtime_ns = start_ns};
+    memcpy(header.magic, TRACE_MAGIC, sizeof(header.magic));
+    snprintf(path, sizeof(path), "%s/%s", launch_folder, name);
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    assert_int_equal(fwrite(&header, sizeof(header), 1, stream), 1);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static void test_other_traces_are_found_oldest_first(void **state) {
+    struct launch launch;
+    struct fault fault = {0};
+    assert_int_equal(run("exit 0", &launch), 0);
+    uint32_t own = (uint32_t)launch.pid;
+    write_trace(launch.folder, "a.1.vtr", own + 1, 300);
+    write_trace(launch.folder, "b.2.vtr", own, 200);
+    write_trace(launch.folder, "c.3.vtr", own, 400);
+    write_trace(launch.folder, "d.4.vtr", own, 100);
+    write_trace(launch.folder, "no-trace", own, 500);
+    assert_int_equal(launch_find_trace(&launch, &fault), 0);
+    assert_string_equal(strrchr(launch.trace, '/'), "/c.3.vtr");
+    assert_int_equal(launch.replaced_count, 2);
+    assert_int_equal(launch.other_count, 1);
+    assert_int_equal(launch.others.count, 3);
+    const struct launch_other *others = launch.others.items;
+    assert_string_equal(strrchr(others[0].path, '/'), "/d.4.vtr");
+    assert_string_equal(strrchr(others[1].path, '/'), "/b.2.vtr");
+    assert_string_equal(strrchr(others[2].path, '/'), "/a.1.vtr");
+    launch_finish(&launch, false);
+}
+
+/* In this executable, for everybody to see: as a program that brings its own does. */
+static void test_own_malloc_is_noticed_in_binary_and_interpreter(void **state) {
+    char path[PATH_MAX], line[2 * PATH_MAX];
+    assert_false(launch_brings_malloc("/bin/sh"));
+    assert_false(launch_brings_malloc("/nonexistent"));
+    assert_false(launch_brings_malloc("/etc/passwd"));
+    path_in(path, "own");
+    const char *compiler = getenv("CC");
+    snprintf(line, sizeof(line),
+             "echo 'void *malloc(unsigned long n) { return (void *)n; } int main(void) "
+             "{ return 0; }' | %s -x c -w -fno-builtin -rdynamic -o %s - 2>/dev/null",
+             compiler ? compiler : "cc", path);
+    if (system(line) != 0)
+        skip(); /* no compiler here */
+    assert_true(launch_brings_malloc(path));
+    char script[PATH_MAX];
+    int length = snprintf(line, sizeof(line), "#!%s\n", path);
+    make_file(script, "script", 0755, line, (size_t)length);
+    assert_true(launch_brings_malloc(script));
+    unlink(script);
+    assert_int_equal(truncate(path, 5000), 0);
+    assert_false(launch_brings_malloc(path));
+    unlink(path);
+}
+
 static void test_no_trace_is_said_and_the_folder_goes(void **state) {
     struct launch launch;
     struct fault fault = {0};
@@ -225,6 +303,9 @@ int main(void) {
         cmocka_unit_test(test_library_comes_from_the_environment_first),
         cmocka_unit_test(test_status_is_what_a_shell_reports),
         cmocka_unit_test(test_environment_is_set_for_the_program_alone),
+        cmocka_unit_test(test_all_settings_reach_the_program),
+        cmocka_unit_test(test_other_traces_are_found_oldest_first),
+        cmocka_unit_test(test_own_malloc_is_noticed_in_binary_and_interpreter),
         cmocka_unit_test(test_no_trace_is_said_and_the_folder_goes),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
