@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads that record without the lock: that they do, and that every sum is what it is with it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "backtrace_fake.h"
+#include "random.h"
+#include "recorder.h"
+#include "trace_scratch.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define THREADS     4
+#define LONG_RUN    100000u
+#define BIG         UINT64_C(1000000)
+#define SMALL_BYTES 1000u
+
+static const uintptr_t frame[2] = {0, 0xca11e4};
+static struct trace_scratch scratch;
+static pthread_barrier_t barrier;
+
+/* Each thread's addresses begin here: no two share a page of the table. */
+static uintptr_t base_of(uint64_t thread) {
+    return UINT64_C(0x7f0000000000) + (thread << 33);
+}
+
+static int setup(void **state) {
+    trace_scratch_init(&scratch);
+    setenv("VOTRACE_OUTPUT", scratch.path, 1);
+    setenv("VOTRACE_STACKS", "none", 1);
+    backtrace_fake_set(NULL, 0, true);
+    recorder_reset_for_tests();
+    recorder_start();
+    assert_true(recorder_active());
+    return 0;
+}
+
+static int teardown(void **state) {
+    recorder_reset_for_tests();
+    trace_scratch_finish(&scratch);
+    return 0;
+}
+
+static void exit_and_check(struct trace_check *ret_check) {
+    recorder_exiting();
+    trace_scratch_check(scratch.path, ret_check);
+    assert_int_equal(ret_check->header->completeness.events_lost, 0);
+    assert_int_equal(ret_check->header->completeness.unknown_frees, 0);
+}
+
+/* Events in lanes other than the one that is used under the lock. */
+static uint64_t events_beside_the_lock(struct trace_check *check) {
+    uint64_t events = 0;
+    for (uint32_t lane = 1; lane < TRACE_LANES_MAX; lane++) {
+        const struct trace_row *row = trace_check_lane_row(check, 0, lane, TRACE_HEAP);
+        if (row != NULL)
+            events += row->allocated.blocks + row->freed.blocks;
+    }
+    return events;
+}
+
+static void run_threads(void *(*work)(void *)) {
+    pthread_t threads[THREADS];
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    for (uint64_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)i), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&barrier);
+}
+
+/* Allocate and free small blocks, a hundred live at most. */
+static void churn(uint64_t thread, uint64_t seed, unsigned events) {
+    struct random random = {seed + 1};
+    bool live[100] = {false};
+    for (unsigned i = 0; i < events; i++) {
+        uint64_t block = random_below(&random, 100);
+        uintptr_t address = base_of(thread) + (block + 1) * 1024;
+        if (live[block])
+            recorder_freed(address);
+        else
+            recorder_allocated(address, random_below(&random, SMALL_BYTES), frame);
+        live[block] = !live[block];
+    }
+    for (uint64_t block = 0; block < 100; block++)
+        if (live[block])
+            recorder_freed(base_of(thread) + (block + 1) * 1024);
+}
+
+static void *churn_below_a_peak(void *data) {
+    uint64_t thread = (uintptr_t)data;
+    uintptr_t big = base_of(thread) + (UINT64_C(1) << 30);
+    recorder_allocated(big, BIG, frame);
+    pthread_barrier_wait(&barrier); /* all have theirs: this is the peak */
+    recorder_freed(big);
+    pthread_barrier_wait(&barrier);
+    churn(thread, thread, LONG_RUN);
+    return NULL;
+}
+
+static void test_threads_below_the_peak_do_without_the_lock(void **state) {
+    struct trace_check check;
+    run_threads(churn_below_a_peak);
+    exit_and_check(&check);
+    struct trace_check_sums heap = trace_check_sum(&check, 0, TRACE_HEAP);
+    assert_int_equal(check.regions[0]->space[TRACE_HEAP].peak.bytes, THREADS * BIG);
+    assert_int_equal(check.regions[0]->combined_peak_bytes, THREADS * BIG);
+    assert_int_equal(heap.live_blocks, 0);
+    assert_int_equal(heap.allocations, heap.frees);
+    assert_true(heap.allocations > THREADS * (LONG_RUN / 2));
+    /* Nearly all of them: lanes were open nearly all the time. */
+    assert_true(events_beside_the_lock(&check) > THREADS * LONG_RUN / 2);
+    trace_scratch_check_finish(&check);
+}
+
+/* After a run without the lock, each thread once more goes up, all at the same time. */
+static void *peak_after_churn(void *data) {
+    uint64_t thread = (uintptr_t)data;
+    uintptr_t big = base_of(thread) + (UINT64_C(1) << 30);
+    recorder_allocated(big, BIG, frame);
+    pthread_barrier_wait(&barrier);
+    recorder_freed(big);
+    for (unsigned round = 1; round <= 5; round++) {
+        churn(thread, round * 10 + thread, LONG_RUN / 5);
+        pthread_barrier_wait(&barrier);
+        recorder_allocated(big, BIG + round, frame);
+        pthread_barrier_wait(&barrier);
+        recorder_freed(big);
+        pthread_barrier_wait(&barrier);
+    }
+    return NULL;
+}
+
+static void test_a_peak_that_all_threads_make_together_is_exact(void **state) {
+    struct trace_check check;
+    run_threads(peak_after_churn);
+    exit_and_check(&check);
+    assert_int_equal(check.regions[0]->space[TRACE_HEAP].peak.bytes, THREADS * (BIG + 5));
+    assert_true(events_beside_the_lock(&check) > 0);
+    trace_scratch_check_finish(&check);
+}
+
+/* Blocks of one thread are freed by the next: 64 places in a ring between each two. */
+#define RING 64u
+static struct ring {
+    _Atomic unsigned written;
+    _Atomic unsigned read;
+    uintptr_t addresses[RING];
+} rings[THREADS];
+
+static void *hand_on(void *data) {
+    uint64_t thread = (uintptr_t)data;
+    struct ring *to = &rings[thread];
+    struct ring *from = &rings[(thread + THREADS - 1) % THREADS];
+    unsigned sent = 0;
+    unsigned received = 0;
+    while (sent < LONG_RUN / 4 || received < LONG_RUN / 4) {
+        if (sent < LONG_RUN / 4 && sent - to->read < RING) {
+            uintptr_t address = base_of(thread) + (sent % (2 * RING) + 1) * 64;
+            recorder_allocated(address, sent % 50, frame);
+            to->addresses[sent % RING] = address;
+            to->written = ++sent;
+        }
+        if (from->written != received) {
+            recorder_freed(from->addresses[received % RING]);
+            from->read = ++received;
+        }
+    }
+    return NULL;
+}
+
+static void test_blocks_that_other_threads_free_are_found(void **state) {
+    struct trace_check check;
+    memset(rings, 0, sizeof(rings));
+    run_threads(hand_on);
+    exit_and_check(&check);
+    struct trace_check_sums heap = trace_check_sum(&check, 0, TRACE_HEAP);
+    assert_int_equal(heap.allocations, THREADS * (LONG_RUN / 4));
+    assert_int_equal(heap.frees, heap.allocations);
+    assert_int_equal(heap.freed_bytes, heap.allocated_bytes);
+    trace_scratch_check_finish(&check);
+}
+
+static void *churn_a_little(void *data) {
+    churn((uintptr_t)data % 50, (uintptr_t)data, 1000);
+    return NULL;
+}
+
+static void test_lanes_of_threads_that_ended_are_used_again(void **state) {
+    struct trace_check check;
+    for (uintptr_t i = 0; i < 3 * TRACE_LANES_MAX; i++) {
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, churn_a_little, (void *)i), 0);
+        pthread_join(thread, NULL);
+    }
+    exit_and_check(&check);
+    assert_true(check.lane_count <= TRACE_LANES_MAX);
+    assert_int_equal(trace_check_sum(&check, 0, TRACE_HEAP).live_blocks, 0);
+    trace_scratch_check_finish(&check);
+}
+
+static void *realloc_below_a_peak(void *data) {
+    uint64_t thread = (uintptr_t)data;
+    uintptr_t big = base_of(thread) + (UINT64_C(1) << 30);
+    uintptr_t block = base_of(thread) + 64;
+    recorder_allocated(big, BIG, frame);
+    pthread_barrier_wait(&barrier);
+    recorder_freed(big);
+    recorder_allocated(block, 1, frame);
+    for (uint64_t i = 0; i < LONG_RUN / 4; i++) {
+        struct recorder_taken taken;
+        uintptr_t moved = base_of(thread) + 64 + i % 3 * 64;
+        recorder_reallocating(block, &taken);
+        if (i % 5 == 0) {
+            recorder_realloc_failed(&taken);
+            continue;
+        }
+        recorder_reallocated(&taken, moved, i % 100, frame);
+        block = moved;
+    }
+    recorder_freed(block);
+    return NULL;
+}
+
+static void test_reallocations_are_one_event_in_a_lane_too(void **state) {
+    struct trace_check check;
+    run_threads(realloc_below_a_peak);
+    exit_and_check(&check);
+    const struct trace_totals *heap = &check.regions[0]->space[TRACE_HEAP];
+    uint64_t reallocations = heap->reallocations;
+    for (uint32_t lane = 0; lane < TRACE_LANES_MAX; lane++)
+        if (check.lanes[lane] != NULL)
+            reallocations += check.lanes[lane]->reallocations;
+    assert_int_equal(reallocations, THREADS * (LONG_RUN / 4) * 4 / 5);
+    assert_int_equal(heap->failed, THREADS * (LONG_RUN / 4) / 5);
+    assert_int_equal(heap->peak.bytes, THREADS * BIG);
+    assert_int_equal(trace_check_sum(&check, 0, TRACE_HEAP).live_blocks, 0);
+    trace_scratch_check_finish(&check);
+}
+
+static void test_sizes_are_counted_in_whatever_lane(void **state) {
+    struct trace_check check;
+    run_threads(churn_below_a_peak);
+    exit_and_check(&check);
+    uint64_t counted = 0;
+    for (uint32_t lane = 0; lane < TRACE_LANES_MAX; lane++)
+        for (uint32_t bucket = 0; check.lanes[lane] != NULL && bucket < TRACE_SIZE_BUCKETS;
+             bucket++)
+            counted += check.lanes[lane]->size_counts[bucket];
+    assert_int_equal(counted, trace_check_sum(&check, 0, TRACE_HEAP).allocations);
+    trace_scratch_check_finish(&check);
+}
+
+/* Say in the trace that lane 0 is in the middle of an event, or not. */
+static void set_updating(uint64_t updating) {
+    struct trace_check check;
+    trace_scratch_check(scratch.path, &check);
+    long offset = (const unsigned char *)&check.lanes[0]->updating - check.bytes;
+    int fd = open(scratch.path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, &updating, sizeof(updating), offset), sizeof(updating));
+    close(fd);
+    trace_scratch_check_finish(&check);
+}
+
+/* As a signal handler finds it that has interrupted its thread there. */
+static void test_an_event_inside_an_event_waits(void **state) {
+    struct trace_check check;
+    recorder_allocated(0x10000, 10, frame);
+    recorder_allocated(0x20000, 20, frame);
+    set_updating(1);
+    recorder_allocated(0x30000, 30, frame);
+    recorder_freed(0x10000);
+    set_updating(0);
+    recorder_allocated(0x40000, 40, frame);
+    exit_and_check(&check);
+    struct trace_check_sums heap = trace_check_sum(&check, 0, TRACE_HEAP);
+    assert_int_equal(heap.allocations, 4);
+    assert_int_equal(heap.frees, 1);
+    assert_int_equal(heap.live_bytes, 90);
+    trace_scratch_check_finish(&check);
+}
+
+/* A child that no fork handler has seen must find its lane closed. */
+static void test_a_child_does_not_write_to_its_parents_lane(void **state) {
+    struct trace_check check;
+    recorder_allocated(0x10000, 10, frame);
+    pid_t child = fork();
+    if (child == 0) {
+        recorder_allocated(0x20000, 20, frame);
+        recorder_freed(0x10000);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    exit_and_check(&check);
+    struct trace_check_sums heap = trace_check_sum(&check, 0, TRACE_HEAP);
+    assert_int_equal(heap.allocations, 1);
+    assert_int_equal(heap.live_bytes, 10);
+    trace_scratch_check_finish(&check);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(test_an_event_inside_an_event_waits),
+        TEST(test_a_child_does_not_write_to_its_parents_lane),
+        TEST(test_threads_below_the_peak_do_without_the_lock),
+        TEST(test_a_peak_that_all_threads_make_together_is_exact),
+        TEST(test_blocks_that_other_threads_free_are_found),
+        TEST(test_lanes_of_threads_that_ended_are_used_again),
+        TEST(test_reallocations_are_one_event_in_a_lane_too),
+        TEST(test_sizes_are_counted_in_whatever_lane),
+#undef TEST
+    };
+    return cmocka_run_group_tests_name("lanes", tests, NULL, NULL);
+}
