@@ -58,8 +58,24 @@ static __attribute__((noinline)) void allocated_slowly(struct lane *lane, uintpt
     }
     bool taken = booking_enter();
     book_allocated(address, bytes, site);
-    lanes_note_event((int64_t)bytes);
+    lanes_note_event(address, (int64_t)bytes);
     booking_leave(taken);
+}
+
+bool recorder_allocated_young(uintptr_t address, uint64_t bytes, uint32_t site) {
+    struct lane *lane = recorder_thread.lane;
+    if (!lane_allocate_young(lane, recorder_thread.lease, address, bytes, site))
+        return false;
+    recorder_thread.last_allocated = address;
+    return true;
+}
+
+bool recorder_freed_young(uintptr_t address) {
+    bool temporary = recorder_thread.last_allocated == address;
+    if (!lane_free_young(recorder_thread.lane, recorder_thread.lease, address, temporary))
+        return false;
+    recorder_thread.last_allocated = 0;
+    return true;
 }
 
 bool recorder_needs_stack(void) {
@@ -86,7 +102,7 @@ static __attribute__((noinline)) void freed_taken(struct lane *lane, const struc
         return;
     bool taken = booking_enter();
     book_freed_block(*block, temporary);
-    lanes_note_event(-(int64_t)block->size_bytes);
+    lanes_note_event(LANES_NO_ADDRESS, -(int64_t)block->size_bytes);
     booking_leave(taken);
 }
 
@@ -109,7 +125,7 @@ static __attribute__((noinline)) void freed_slowly(struct lane *lane, uintptr_t 
     }
     bool taken = booking_enter();
     uint64_t bytes = book_freed(address, temporary);
-    lanes_note_event(-(int64_t)bytes);
+    lanes_note_event(bytes > 0 ? address : LANES_NO_ADDRESS, -(int64_t)bytes);
     booking_leave(taken);
 }
 
@@ -208,14 +224,14 @@ static __attribute__((noinline)) void reallocated_slowly(struct lane *lane,
     bool taken = booking_enter();
     if (taken_out->known) {
         book_freed_block(*old, false);
-        lanes_note_event(-(int64_t)old->size_bytes);
+        lanes_note_event(LANES_NO_ADDRESS, -(int64_t)old->size_bytes);
     } else {
         recorder_completeness()->unknown_frees++;
     }
     if (address != 0) {
         book_allocated(address, bytes, site);
         ledger_count_reallocation(&recorder.ledger, TRACE_HEAP);
-        lanes_note_event((int64_t)bytes);
+        lanes_note_event(address, (int64_t)bytes);
     }
     booking_leave(taken);
 }

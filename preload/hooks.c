@@ -53,15 +53,18 @@ static __attribute__((noinline)) FLATTEN void *malloc_with_stack(size_t bytes) {
     return block;
 }
 
-static __attribute__((noinline, cold)) void *malloc_failed(void) {
-    recorder_failed(TRACE_HEAP);
-    return NULL;
+static __attribute__((noinline)) FLATTEN void *allocated_plainly(void *block, size_t bytes) {
+    if (block == NULL)
+        recorder_failed(TRACE_HEAP);
+    else
+        recorder_allocated_by((uintptr_t)block, bytes, TRACE_HEAP);
+    return block;
 }
 
-static __attribute__((noinline)) FLATTEN void *allocated_plainly(void *block, size_t bytes) {
-    if (UNLIKELY(block == NULL))
-        return malloc_failed();
-    recorder_allocated_by((uintptr_t)block, bytes, TRACE_HEAP);
+static __attribute__((noinline)) FLATTEN void *allocated_young(void *block, size_t bytes) {
+    if (UNLIKELY(block == NULL) ||
+        !recorder_allocated_young((uintptr_t)block, bytes, TRACE_HEAP))
+        return allocated_plainly(block, bytes);
     return block;
 }
 
@@ -70,7 +73,7 @@ EXPORT void *malloc(size_t bytes) {
         return malloc_unusual(bytes);
     if (recorder_needs_stack())
         return malloc_with_stack(bytes);
-    return allocated_plainly(real.malloc(bytes), bytes);
+    return allocated_young(real.malloc(bytes), bytes);
 }
 
 /* Another allocator may map in free(), too: jemalloc does, in a thread that never allocated. */
@@ -84,13 +87,20 @@ static __attribute__((noinline, cold)) void free_unusual(void *block) {
     real_end(nested);
 }
 
-EXPORT FLATTEN void free(void *block) {
-    if (UNLIKELY(!is_usual() || block == NULL || real_bootstrap_owns(block))) {
-        free_unusual(block);
+static __attribute__((noinline)) FLATTEN void free_old(void *block) {
+    if (block == NULL || real_bootstrap_owns(block))
         return;
-    }
     recorder_freed((uintptr_t)block);
     real.free(block);
+}
+
+EXPORT FLATTEN void free(void *block) {
+    if (UNLIKELY(!is_usual()))
+        free_unusual(block);
+    else if (recorder_freed_young((uintptr_t)block))
+        real.free(block);
+    else
+        free_old(block);
 }
 
 EXPORT void *calloc(size_t count, size_t size) {

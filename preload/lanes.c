@@ -23,10 +23,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAIT_EVENTS_MIN     64u
-#define WAIT_EVENTS_MAX     65536u
-#define WORTH_EVENTS        4000 /* lanes that were open for fewer cost more than they saved */
-#define ACTIVE_SHARE        16   /* a thread with less than one event in so many waits */
+#define WAIT_EVENTS_MIN     32u
+#define WAIT_EVENTS_MAX     8192u
+#define WORTH_EVENTS        1000 /* lanes that were open for fewer cost more than they saved */
+#define ACTIVE_SHARE        16   /* of the events in lanes, to get one again without asking */
 #define TICK_EVENTS         (INT64_C(1) << 40)
 #define PAUSES_BEFORE_SLEEP 2000
 
@@ -70,7 +70,7 @@ static struct lane *own_lane(void) {
 /* The lane of a thread that did nothing since lanes were last opened; it may have ended. */
 static struct lane *find_idle(struct lanes *lanes) {
     for (uint32_t i = 0; i < lanes->count; i++)
-        if (lanes->lane[i].recent_events == 0)
+        if (lanes->lane[i].recent_events == 0 && !lanes->lane[i].asks)
             return &lanes->lane[i];
     return NULL;
 }
@@ -141,8 +141,10 @@ static void settle(struct lane *lane) {
     bool stale = false;
     if (lane->latest_address == LANES_NO_ADDRESS)
         return;
-    if (blocks_page_insert(&recorder.blocks, lane->latest_address, &lane->latest, &old,
-                           &stale) < 0) {
+    if (!blocks_can_hold(lane->latest_address, lane->latest.size_bytes)) {
+        book_lost(lane->latest);
+    } else if (blocks_page_insert(&recorder.blocks, lane->latest_address, &lane->latest, &old,
+                                  &stale) < 0) {
         recorder_completeness()->table_refused++;
         book_lost(lane->latest);
     }
@@ -152,7 +154,23 @@ static void settle(struct lane *lane) {
 }
 
 static int64_t events_in_lane(const struct lane *lane) {
-    return lane->given_events - atomic_load_explicit(&lane->left_events, memory_order_relaxed);
+    return lane->given_events - lane->left_events;
+}
+
+static uint64_t allocations_in(const struct trace_lane *record) {
+    uint64_t allocations = 0;
+    for (unsigned i = 0; i < TRACE_SIZE_BUCKETS; i++)
+        allocations += record->size_counts[i];
+    return allocations;
+}
+
+/* Blocks allocated less freed since the lane was opened: its events tell, nothing is counted. */
+static uint64_t live_blocks_of(const struct lane *lane, uint64_t events) {
+    uint64_t reallocations = lane->record->reallocations - lane->base_reallocations;
+    uint64_t allocations =
+        allocations_in(lane->record) - lane->base_allocations - reallocations;
+    uint64_t frees = events - allocations - reallocations;
+    return allocations - frees;
 }
 
 static void hold(struct lane *lane, int64_t bytes) {
@@ -165,18 +183,15 @@ static void hold(struct lane *lane, int64_t bytes) {
 static int64_t flush(struct lane *lane) {
     struct trace_totals *heap = &recorder.ledger.open[0].record->space[TRACE_HEAP];
     int64_t live_bytes = lane_live(lane);
-    ledger_pair_set(&heap->live,
-                    ledger_pair_get(&heap->live) +
-                        (ledger_pair){(uint64_t)lane->live_blocks, (uint64_t)live_bytes});
+    int64_t events = lane->recent_events + events_in_lane(lane);
+    ledger_pair_set(&heap->live, ledger_pair_get(&heap->live) +
+                                     (ledger_pair){live_blocks_of(lane, (uint64_t)events),
+                                                   (uint64_t)live_bytes});
     if (lane->record->largest_bytes > heap->largest_bytes)
         heap->largest_bytes = lane->record->largest_bytes;
     hold(lane, live_bytes);
     lane_set_live(lane, 0);
-    lane->live_blocks = 0;
-    int64_t events = events_in_lane(lane);
-    lane->recent_events += events;
-    lane->given_events = 0;
-    atomic_store_explicit(&lane->left_events, 0, memory_order_relaxed);
+    lane->recent_events = events;
     return events;
 }
 
@@ -185,7 +200,9 @@ static void learn(struct lanes *lanes, int64_t events) {
     if (events < WORTH_EVENTS && lanes->wait_events < WAIT_EVENTS_MAX)
         lanes->wait_events *= 2;
     else if (events >= WORTH_EVENTS && lanes->wait_events > WAIT_EVENTS_MIN)
-        lanes->wait_events /= 2;
+        lanes->wait_events /= 4;
+    if (lanes->wait_events < WAIT_EVENTS_MIN)
+        lanes->wait_events = WAIT_EVENTS_MIN;
     lanes->waited_events = 0;
 }
 
@@ -232,7 +249,10 @@ static int64_t gap_below_peaks(void) {
                  process->combined_peak_bytes - ledger_combined_live(process));
 }
 
-/* Choose the lanes whose owners do something. Returns how many. */
+/*
+ * Choose the lanes whose owners did something: under the lock just now, or much when lanes were
+ * open. Returns how many.
+ */
 static uint32_t choose(const struct lanes *lanes, bool ret_chosen[TRACE_LANES_MAX]) {
     const struct lane *own = own_lane();
     uint32_t chosen_count = 0;
@@ -241,8 +261,9 @@ static uint32_t choose(const struct lanes *lanes, bool ret_chosen[TRACE_LANES_MA
         events += lanes->lane[i].recent_events;
     for (uint32_t i = 0; i < lanes->count; i++) {
         const struct lane *lane = &lanes->lane[i];
-        ret_chosen[i] =
-            __libc_single_threaded ? lane == own : lane->recent_events > events / ACTIVE_SHARE;
+        ret_chosen[i] = __libc_single_threaded
+                            ? lane == own
+                            : lane->asks || lane->recent_events > events / ACTIVE_SHARE;
         chosen_count += ret_chosen[i];
     }
     return chosen_count;
@@ -269,8 +290,10 @@ static void open_lane(struct lane *lane, int64_t credit_bytes, bool alone) {
     lane->limit_bytes = credit_bytes;
     lane->alone = alone;
     lane->given_events = TICK_EVENTS;
+    lane->left_events = TICK_EVENTS;
     lane->recent_events = 0;
-    atomic_store_explicit(&lane->left_events, TICK_EVENTS, memory_order_relaxed);
+    lane->base_allocations = allocations_in(lane->record);
+    lane->base_reallocations = lane->record->reallocations;
     atomic_store_explicit(&lane->lease,
                           atomic_load_explicit(&lane->owner, memory_order_relaxed),
                           memory_order_release);
@@ -308,10 +331,11 @@ static void open_lanes(struct lanes *lanes) {
             open_lane(lane, credit_of(lane, gap, needs, count), count == 1);
         else
             lane->recent_events = 0;
+        lane->asks = false;
     }
 }
 
-void lanes_note_event(int64_t bytes) {
+void lanes_note_event(uintptr_t address, int64_t bytes) {
     struct lanes *lanes = recorder.lanes;
     if (!recorder.lanes_allowed)
         return;
@@ -319,8 +343,11 @@ void lanes_note_event(int64_t bytes) {
     lanes->waited_events++;
     if (lane == NULL)
         return;
-    lane->recent_events++;
+    lane->asks = true;
     hold(lane, bytes);
+    /* Else the page would be lane 0's, and its owner in the way the next time. */
+    if (!__libc_single_threaded && address != LANES_NO_ADDRESS)
+        blocks_claim(&recorder.blocks, address, lane->number);
 }
 
 __attribute__((noinline)) void lanes_reconsider(void) {
@@ -394,7 +421,7 @@ __attribute__((noinline)) void lanes_tick(struct lane *lane) {
     if (atomic_load_explicit(&lane->lease, memory_order_relaxed) == recorder_thread.lease) {
         lane->recent_events += events_in_lane(lane);
         lane->given_events = TICK_EVENTS;
-        atomic_store_explicit(&lane->left_events, TICK_EVENTS, memory_order_relaxed);
+        lane->left_events = TICK_EVENTS;
     }
     booking_leave_beside(taken);
 }

@@ -35,12 +35,11 @@ struct lane {
     /* The owner's while the lane is open. */
     _Alignas(64) _Atomic uint64_t lease; /* the owner's number; 0: closed */
     struct trace_lane *record;
-    struct trace_row **rows;     /* the process region's, see struct ledger_region */
-    uint64_t epoch;              /* of the process region's heap peak */
-    _Atomic int64_t live_bytes;  /* allocated less freed since the lane was opened */
-    int64_t live_blocks;         /* likewise */
-    int64_t limit_bytes;         /* with more than that live there may be a new peak */
-    _Atomic int64_t left_events; /* until lanes_tick() */
+    struct trace_row **rows;    /* the process region's, see struct ledger_region */
+    uint64_t epoch;             /* of the process region's heap peak */
+    _Atomic int64_t live_bytes; /* allocated less freed since the lane was opened */
+    int64_t limit_bytes;        /* with more than that live there may be a new peak */
+    int64_t left_events;        /* until lanes_tick() */
     uintptr_t latest_address;
     struct block latest;
     uint32_t birth;           /* of blocks allocated now */
@@ -49,11 +48,14 @@ struct lane {
     bool alone; /* no other lane is open */
 
     /* Under the lock. */
-    _Atomic uint64_t owner; /* lease of the thread that has the lane; 0: nobody */
-    int64_t held_bytes;     /* what the owner has allocated less freed, lane open or not */
-    int64_t high_bytes;     /* the most it held or asked for */
-    int64_t given_events;   /* left_events when it was last set */
-    int64_t recent_events;  /* of the owner since lanes were last opened */
+    _Atomic uint64_t owner;      /* lease of the thread that has the lane; 0: nobody */
+    int64_t held_bytes;          /* what the owner has allocated less freed, lane open or not */
+    int64_t high_bytes;          /* the most it held or asked for */
+    int64_t given_events;        /* left_events when it was last set */
+    uint64_t base_allocations;   /* of the record when the lane was opened */
+    uint64_t base_reallocations; /* likewise */
+    int64_t recent_events;       /* of the owner when lanes were last open */
+    bool asks;                   /* the owner had events under the lock since */
 };
 
 struct lanes {
@@ -84,8 +86,11 @@ void lanes_forbid(void);
  */
 void lanes_close(void);
 
-/* A heap event of this thread was booked under the lock: @bytes more are live. */
-void lanes_note_event(int64_t bytes);
+/*
+ * A heap event of this thread, at @address or LANES_NO_ADDRESS, was booked under the lock:
+ * @bytes more are live.
+ */
+void lanes_note_event(uintptr_t address, int64_t bytes);
 
 /* Open lanes if it is time. The lock is held. */
 void lanes_reconsider(void);
@@ -149,11 +154,9 @@ static inline void lane_set_live(struct lane *lane, int64_t bytes) {
     atomic_store_explicit(&lane->live_bytes, bytes, memory_order_relaxed);
 }
 
-static inline void lane_count_event(struct lane *lane) {
-    int64_t left = atomic_load_explicit(&lane->left_events, memory_order_relaxed) - 1;
-    atomic_store_explicit(&lane->left_events, left, memory_order_relaxed);
-    if (__builtin_expect(left <= 0, 0))
-        lanes_tick(lane);
+/* Returns whether lanes_tick() is due. */
+static inline bool lane_count_event(struct lane *lane) {
+    return __builtin_expect(--lane->left_events <= 0, 0);
 }
 
 /* Whether @live may be reached in this lane. */
@@ -187,8 +190,6 @@ static __attribute__((noinline, unused)) bool lane_unsettle(const struct lane *l
 /* The block at @address becomes the latest; the one that was goes to its page. */
 static inline bool lane_keep_block(struct lane *lane, struct blocks *blocks, uintptr_t address,
                                    uint64_t bytes, uint32_t site) {
-    if (__builtin_expect((address >> BLOCKS_ADDRESS_BITS | bytes >> BLOCKS_SIZE_BITS) != 0, 0))
-        return false;
     if (lane->latest_address != LANES_NO_ADDRESS && !lane_settle(lane, blocks, address))
         return false;
     lane->latest_address = address;
@@ -210,16 +211,18 @@ static inline bool lane_take_block(struct lane *lane, struct blocks *blocks, uin
     return true;
 }
 
-static inline void lane_book_allocated(struct lane *lane, struct trace_row *row,
-                                       uint64_t bytes) {
+static inline void lane_book(struct lane *lane, struct trace_row *row, uint64_t bytes) {
     ledger_row_before_change(row, lane->epoch);
     ledger_pair_set(&row->allocated,
                     ledger_pair_get(&row->allocated) + (ledger_pair){1, bytes});
-    int64_t live = lane_live(lane) + (int64_t)bytes;
-    lane_set_live(lane, live);
-    lane->live_blocks++;
+    lane_set_live(lane, lane_live(lane) + (int64_t)bytes);
     lane_count_size(lane->record, bytes);
-    if (live > lane->limit_bytes)
+}
+
+static inline void lane_book_allocated(struct lane *lane, struct trace_row *row,
+                                       uint64_t bytes) {
+    lane_book(lane, row, bytes);
+    if (lane_live(lane) > lane->limit_bytes)
         lanes_raise(lane);
 }
 
@@ -229,7 +232,6 @@ static inline void lane_book_freed(struct lane *lane, struct trace_row *row, uin
     ledger_pair_set(&row->freed, ledger_pair_get(&row->freed) + (ledger_pair){1, bytes});
     row->temporary += temporary;
     lane_set_live(lane, lane_live(lane) - (int64_t)bytes);
-    lane->live_blocks--;
 }
 
 /*
@@ -242,12 +244,41 @@ static inline bool lane_allocate(struct lane *lane, uint64_t lease, struct block
     struct trace_row *row = lane_row(lane, site);
     bool done = row != NULL && lane_allows(lane, lane_live(lane) + (int64_t)bytes) &&
                 lane_keep_block(lane, blocks, address, bytes, site);
-    if (__builtin_expect(done, 1))
+    bool tick = false;
+    if (__builtin_expect(done, 1)) {
         lane_book_allocated(lane, row, bytes);
+        tick = lane_count_event(lane);
+    }
     lane_leave(lane);
-    if (__builtin_expect(done, 1))
-        lane_count_event(lane);
+    if (tick)
+        lanes_tick(lane);
     return done;
+}
+
+/*
+ * The same where no block waits to be settled and there can be no new peak: what a program does
+ * over and over again, and calls nothing.
+ */
+static inline bool lane_allocate_young(struct lane *lane, uint64_t lease, uintptr_t address,
+                                       uint64_t bytes, uint32_t site) {
+    if (!lane_enter(lane, lease))
+        return false;
+    struct trace_row *row = lane_row(lane, site);
+    if (__builtin_expect(row == NULL || lane->latest_address != LANES_NO_ADDRESS ||
+                             lane_live(lane) + (int64_t)bytes > lane->limit_bytes ||
+                             lane->left_events <= 1,
+                         0)) {
+        lane_leave(lane);
+        return false;
+    }
+    lane->latest_address = address;
+    lane->latest.size_bytes = bytes;
+    lane->latest.site = site;
+    lane->latest.birth = lane->birth;
+    lane_book(lane, row, bytes);
+    lane->left_events--;
+    lane_leave(lane);
+    return true;
 }
 
 /* Take a block out of the table, to be booked later. */
@@ -260,24 +291,6 @@ static inline bool lane_take(struct lane *lane, uint64_t lease, struct blocks *b
     return taken;
 }
 
-/* Book as freed what was taken out. */
-static inline bool lane_free_taken(struct lane *lane, uint64_t lease, const struct block *block,
-                                   bool temporary) {
-    if (!lane_enter(lane, lease))
-        return false;
-    struct trace_row *row = lane_row(lane, block->site);
-    if (row != NULL)
-        lane_book_freed(lane, row, block->size_bytes, temporary);
-    lane_leave(lane);
-    return row != NULL;
-}
-
-enum lane_answer {
-    LANE_DONE,
-    LANE_NOTHING, /* nothing was done */
-    LANE_TAKEN,   /* the block is out of the table, but not booked as freed */
-};
-
 /* Book what was taken out as freed, if the lane has a row for it. */
 static inline bool lane_book_if_row(struct lane *lane, const struct block *block,
                                     bool temporary) {
@@ -287,30 +300,65 @@ static inline bool lane_book_if_row(struct lane *lane, const struct block *block
     return row != NULL;
 }
 
+/* Book as freed what was taken out. */
+static inline bool lane_free_taken(struct lane *lane, uint64_t lease, const struct block *block,
+                                   bool temporary) {
+    if (!lane_enter(lane, lease))
+        return false;
+    bool done = lane_book_if_row(lane, block, temporary);
+    bool tick = done && lane_count_event(lane);
+    lane_leave(lane);
+    if (tick)
+        lanes_tick(lane);
+    return done;
+}
+
+enum lane_answer {
+    LANE_DONE,
+    LANE_NOTHING, /* nothing was done */
+    LANE_TAKEN,   /* the block is out of the table, but not booked as freed */
+};
+
 /*
- * lane_take() and lane_free_taken() in one. @ret_block is written if the answer is LANE_TAKEN.
+ * Free the latest block. False: it is another that is freed, and nothing was done. It was
+ * allocated in this lane, so that there is a row; nothing is copied, which would be slow.
+ */
+static inline bool lane_free_young(struct lane *lane, uint64_t lease, uintptr_t address,
+                                   bool temporary) {
+    if (!lane_enter(lane, lease))
+        return false;
+    if (lane->latest_address != address || __builtin_expect(lane->left_events <= 1, 0)) {
+        lane_leave(lane);
+        return false;
+    }
+    uint32_t site = lane->latest.site;
+    lane->latest_address = LANES_NO_ADDRESS;
+    lane_book_freed(lane, &lane->rows[site / TRACE_ROWS_PER_CHUNK][site % TRACE_ROWS_PER_CHUNK],
+                    lane->latest.size_bytes, temporary);
+    lane->left_events--;
+    lane_leave(lane);
+    return true;
+}
+
+/*
+ * lane_take() and lane_free_taken() in one. @ret_block is written unless nothing was done.
  */
 static inline enum lane_answer lane_free(struct lane *lane, uint64_t lease,
                                          struct blocks *blocks, uintptr_t address,
                                          bool temporary, struct block *ret_block) {
     enum lane_answer answer = LANE_DONE;
+    bool tick = false;
     if (!lane_enter(lane, lease))
         return LANE_NOTHING;
-    if (lane->latest_address == address) {
-        /* It was allocated in this lane: there is a row. Nothing is copied, which would be slow. */
-        lane->latest_address = LANES_NO_ADDRESS;
-        uint32_t site = lane->latest.site;
-        lane_book_freed(lane,
-                        &lane->rows[site / TRACE_ROWS_PER_CHUNK][site % TRACE_ROWS_PER_CHUNK],
-                        lane->latest.size_bytes, temporary);
-    } else if (!lane_unsettle(lane, blocks, address, ret_block)) {
+    if (!lane_take_block(lane, blocks, address, ret_block))
         answer = LANE_NOTHING;
-    } else if (!lane_book_if_row(lane, ret_block, temporary)) {
+    else if (!lane_book_if_row(lane, ret_block, temporary))
         answer = LANE_TAKEN;
-    }
+    else
+        tick = lane_count_event(lane);
     lane_leave(lane);
-    if (__builtin_expect(answer == LANE_DONE, 1))
-        lane_count_event(lane);
+    if (tick)
+        lanes_tick(lane);
     return answer;
 }
 
@@ -325,13 +373,15 @@ static inline bool lane_reallocate(struct lane *lane, uint64_t lease, struct blo
     int64_t live = lane_live(lane) - (int64_t)old->size_bytes + (int64_t)bytes;
     bool done = old_row != NULL && row != NULL && lane_allows(lane, live) &&
                 lane_keep_block(lane, blocks, address, bytes, site);
+    bool tick = false;
     if (__builtin_expect(done, 1)) {
         lane_book_freed(lane, old_row, old->size_bytes, false);
         lane_book_allocated(lane, row, bytes);
         lane->record->reallocations++;
+        tick = lane_count_event(lane);
     }
     lane_leave(lane);
-    if (__builtin_expect(done, 1))
-        lane_count_event(lane);
+    if (tick)
+        lanes_tick(lane);
     return done;
 }

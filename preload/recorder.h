@@ -75,6 +75,12 @@ bool recorder_hides_from_children(void);
 
 /* Heap events. @frame is the hook's __builtin_frame_address(0), @bytes as requested. */
 void recorder_allocated(uintptr_t address, uint64_t bytes, const uintptr_t *frame);
+/*
+ * What most events of most programs are: a block that is freed before the next is allocated.
+ * Only for a thread that has a lane and is nowhere in the recorder. False: nothing was done.
+ */
+bool recorder_allocated_young(uintptr_t address, uint64_t bytes, uint32_t site);
+bool recorder_freed_young(uintptr_t address);
 /* Whether recorder_allocated() is going to look at the stack; if not, this one books on @site. */
 bool recorder_needs_stack(void);
 void recorder_allocated_by(uintptr_t address, uint64_t bytes, uint32_t site);
