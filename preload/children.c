@@ -70,8 +70,13 @@ void recorder_fork_parent(void) {
     }
     recorder.fork_held = false;
     if (!at_fork.noted)
-        recorder_completeness()->forked_children++;
+        __atomic_fetch_add(&recorder_completeness()->forked_children, 1, __ATOMIC_RELAXED);
     booking_leave(recorder.fork_lock_taken);
+}
+
+void recorder_fork_failed(void) {
+    if (recorder_active() && !may_follow())
+        __atomic_fetch_sub(&recorder_completeness()->forked_children, 1, __ATOMIC_RELAXED);
 }
 
 void recorder_fork_child(void) {

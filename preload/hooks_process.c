@@ -7,6 +7,7 @@
 #include "hooks.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -25,6 +26,18 @@ EXPORT int dlclose(void *handle) {
     int r = real.dlclose(handle);
     recorder_module_unloaded();
     return r;
+}
+
+/* What happens around it is pthread_atfork()'s, which libc's own forks obey, too: children.c. */
+EXPORT pid_t fork(void) {
+    if (MISSING(fork)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    pid_t child = real.fork();
+    if (child < 0)
+        recorder_fork_failed();
+    return child;
 }
 
 EXPORT void _exit(int status) {

@@ -39,6 +39,7 @@
     HOOK(void *, shmat, (int, const void *, int))                                              \
     HOOK(int, shmdt, (const void *))                                                           \
     HOOK(int, dlclose, (void *))                                                               \
+    HOOK(pid_t, fork, (void))                                                                  \
     HOOK(void, _exit, (int))                                                                   \
     HOOK(void, _Exit, (int))                                                                   \
     HOOK(void, quick_exit, (int))                                                              \

@@ -159,6 +159,8 @@ void recorder_module_unloaded(void);
 void recorder_fork_prepare(void);
 void recorder_fork_parent(void);
 void recorder_fork_child(void);
+/* There is no child: recorder_fork_parent() was called all the same. */
+void recorder_fork_failed(void);
 
 /*
  * exec is about to be called: write what is not in the file, and note it. Returns whether that

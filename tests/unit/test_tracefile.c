@@ -236,6 +236,45 @@ static void test_the_file_size_limit_is_not_run_into(void **state) {
     assert_chunks(scratch.path, 100);
 }
 
+/* An exec that came back: the file is as it was before, and the true end is written later. */
+static void test_an_end_that_was_none_is_taken_back(void **state) {
+    assert_int_equal(tracefile_open(&file, scratch.path), 0);
+    assert_true(append(0));
+    set_file_limit(300000);
+    for (uint32_t i = 1; i < 50; i++)
+        assert_true(append(i));
+    assert_true(file.spilling);
+    uint64_t used_bytes = file.header->used_bytes;
+    set_file_limit(RLIM_INFINITY);
+    assert_true(tracefile_finish(&file));
+    assert_true(file.header->used_bytes > used_bytes);
+    tracefile_unfinish(&file);
+    assert_int_equal(file.header->used_bytes, used_bytes);
+    for (uint32_t i = 50; i < 100; i++)
+        assert_true(append(i));
+    assert_true(tracefile_finish(&file));
+    assert_chunks(scratch.path, 100);
+}
+
+static void test_an_end_that_was_none_leaves_no_file_where_there_was_none(void **state) {
+    char folder[160];
+    char path[200];
+    snprintf(folder, sizeof(folder), "%s/later", scratch.folder);
+    snprintf(path, sizeof(path), "%s/t.vtr", folder);
+    assert_int_equal(tracefile_open(&file, path), 0);
+    assert_true(append(0));
+    assert_int_equal(mkdir(folder, 0755), 0);
+    assert_true(tracefile_finish(&file));
+    assert_int_equal(access(path, F_OK), 0);
+    tracefile_unfinish(&file);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_true(append(1));
+    assert_true(tracefile_finish(&file));
+    assert_chunks(path, 2);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 static void test_a_file_size_limit_below_the_first_extent_makes_no_file(void **state) {
     set_file_limit(10000);
     assert_int_equal(tracefile_open(&file, scratch.path), 0);
@@ -317,6 +356,8 @@ int main(void) {
         TEST(test_the_file_size_limit_is_not_run_into),
         TEST(test_a_file_size_limit_below_the_first_extent_makes_no_file),
         TEST(test_a_path_that_is_gone_is_not_created_again),
+        TEST(test_an_end_that_was_none_is_taken_back),
+        TEST(test_an_end_that_was_none_leaves_no_file_where_there_was_none),
         TEST(test_another_file_under_the_path_is_left_alone),
         TEST(test_without_a_path_everything_stays_in_memory),
         TEST(test_memory_that_is_refused_too_is_an_error),

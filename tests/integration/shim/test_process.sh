@@ -83,7 +83,10 @@ followed() {
     traces=2
     victim 'stuck_loader exec' state=3 'v.heap.allocations>=1'
 
+    victim module_storm 'v.heap.allocations>=600' v.open=0 $ended
+
     # ---- children ----
+    victim fork_fails forked_children=1 v.heap.allocated=77 $ended
     worked='child.heap.added=250 child.heap.start=1000 process.heap.start=1000
         process.heap.allocated=550 process.heap.freed=560 process.heap.live=990
         process.anon.start=16384 process.anon.live=12288 process.heap.failed=1
