@@ -25,6 +25,7 @@ die() {
 #   module   pkg-config knows the module
 #   links    this compiler command links a program
 #   loads    the loader finds this library
+#   file     there is a file of this name, which may be a pattern
 #   python   python3, the first in PATH or the system's, can import it
 requirements() {
     cat <<'EOT'
@@ -47,6 +48,12 @@ test  command shellcheck                shellcheck
 test  command xmllint                   libxml2-utils
 test  command memusage                  libc-devtools
 test  command python3                   python3
+test  command git                       git
+test  command sqlite3                   sqlite3
+test  command xz                        xz-utils
+test  command zstd                      zstd
+test  file    /usr/lib/python3*/test/test_fork1.py libpython3.11-testsuite optional
+test  file    /usr/lib/python3*/test/test_fork1.py libpython3.12-testsuite optional
 test  loads   libjemalloc.so.2          libjemalloc2 optional
 test  loads   libtcmalloc_minimal.so.4  libtcmalloc-minimal4 optional
 test  loads   libmimalloc.so.2          libmimalloc2.0 optional
@@ -108,6 +115,9 @@ is_met() {
     command) any_command "$2" ;;
     module) pkg-config --exists "$2" 2>/dev/null ;;
     links) links "$2" ;;
+    # The pattern is to be expanded.
+    # shellcheck disable=SC2086
+    file) ls $2 >/dev/null 2>&1 ;;
     loads) [ -z "$(LD_PRELOAD=$2 /bin/true 2>&1)" ] ;;
     python) can_import "$2" ;;
     *) die "lib.sh: unknown kind of need: $1" ;;
