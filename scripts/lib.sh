@@ -110,14 +110,18 @@ any_command() {
     return 1
 }
 
+any_file() {
+    # The pattern is to be expanded.
+    # shellcheck disable=SC2086
+    ls $1 >/dev/null 2>&1
+}
+
 is_met() {
     case $1 in
     command) any_command "$2" ;;
     module) pkg-config --exists "$2" 2>/dev/null ;;
     links) links "$2" ;;
-    # The pattern is to be expanded.
-    # shellcheck disable=SC2086
-    file) ls $2 >/dev/null 2>&1 ;;
+    file) any_file "$2" ;;
     loads) [ -z "$(LD_PRELOAD=$2 /bin/true 2>&1)" ] ;;
     python) can_import "$2" ;;
     *) die "lib.sh: unknown kind of need: $1" ;;
