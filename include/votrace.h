@@ -15,7 +15,9 @@
  * default of today's compilers). In a static program, and in code compiled with -fno-pie, it
  * stays NULL and nothing is measured.
  *
- * All functions may be called from any thread. None of them changes errno.
+ * All functions may be called from any thread. None of them changes errno. In a child of fork()
+ * they do nothing unless it is to be followed (libvotrace(7), VOTRACE_CHILDREN); none of its
+ * parent's regions is open there.
  */
 #pragma once
 
