@@ -3,13 +3,13 @@
  * children.c: what becomes of a process that fork() makes.
  *
  * It has all of the recorder's memory, as it was at the fork, but the trace file's, which it
- * shares with its parent and must never write. Muted, it keeps the gate closed, which the kernel
- * has wiped. Followed (VOTRACE_CHILDREN=follow), it sleeps until its first event, and then
- * begins a trace of its own: header, modules, stacks and ledger anew; the tables of blocks and
- * mappings stay. What was live in the parent, noted before the fork while the lock was held (the
- * parent goes on changing the file right after), is the start of its process region, at the
- * sites "stack not taken", and so are the frees of it: the parent's sites are in the parent's
- * trace.
+ * shares with its parent and must never write. Muted, it keeps the gate closed, which the
+ * kernel has wiped. Followed (VOTRACE_CHILDREN=follow), it sleeps until its first event, and
+ * then begins a trace of its own: header, modules, stacks and ledger anew; the tables of blocks
+ * and mappings stay. What was live in the parent, noted before the fork while the lock was held
+ * (the parent goes on changing the file right after), is the start of its process region, at
+ * the sites "stack not taken", and so are the frees of it: the parent's sites are in the
+ * parent's trace.
  *
  * Children that fork() does not make (vfork, clone, _Fork) stay muted: nobody held the lock.
  */

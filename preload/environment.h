@@ -4,7 +4,7 @@
 
 /*
  * Take each entry of LD_PRELOAD whose last component is @library's out of @environment, a list
- * ended by NULL. In place: the strings and the list become shorter, nothing is allocated. When no
- * entry is left the variable goes.
+ * ended by NULL. In place: the strings and the list become shorter, nothing is allocated. When
+ * no entry is left the variable goes.
  */
 void environment_drop_preload(char **environment, const char *library);

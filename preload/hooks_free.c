@@ -4,8 +4,8 @@
  * free_aligned_sized() of C23.
  *
  * They are here whether libc has them or not: which it is cannot be known when this library is
- * linked. Behind one that libc lacks is free(), which is what the standard asks of it; a program
- * that looks for such a function at run time finds it and is served rightly.
+ * linked. Behind one that libc lacks is free(), which is what the standard asks of it; a
+ * program that looks for such a function at run time finds it and is served rightly.
  */
 #include "hooks.h"
 

@@ -28,7 +28,9 @@ EXPORT int dlclose(void *handle) {
     return r;
 }
 
-/* What happens around it is pthread_atfork()'s, which libc's own forks obey, too: children.c. */
+/*
+ * What happens around it is pthread_atfork()'s, which libc's own forks obey, too: children.c.
+ */
 EXPORT pid_t fork(void) {
     if (MISSING(fork)) {
         errno = ENOSYS;
@@ -68,7 +70,10 @@ EXPORT void quick_exit(int status) {
 extern const char library_start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
 extern const char library_end[] __asm__("_end") __attribute__((visibility("hidden")));
 
-/* Whose malloc the program calls: an executable's own comes first, and what dlopen() opens last. */
+/*
+ * Whose malloc the program calls: an executable's own comes first, and what dlopen() opens
+ * last.
+ */
 static bool malloc_is_ours(void) {
     uintptr_t found = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc");
     return found - (uintptr_t)library_start < (uintptr_t)(library_end - library_start);

@@ -52,8 +52,8 @@ static bool is_same(const struct module_seen *a, const struct module_seen *b) {
 }
 
 /*
- * Remember the segment. Returns where, if it is new and has to be written; else, and when memory
- * is refused, NULL.
+ * Remember the segment. Returns where, if it is new and has to be written; else, and when
+ * memory is refused, NULL.
  */
 static struct module_seen *remember(struct modules *modules, struct module_seen segment) {
     struct module_seen *latest = find_latest(modules, &segment);

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 /*
- * An executable segment. One that is unloaded is kept: it may come back to the same place, and is
- * the same then, unless another was there meanwhile.
+ * An executable segment. One that is unloaded is kept: it may come back to the same place, and
+ * is the same then, unless another was there meanwhile.
  */
 struct module_seen {
     uint64_t start; /* addresses [start, end) */

@@ -132,8 +132,8 @@ void recorder_signalled(void) {
 }
 
 /*
- * Without SA_RESTART calls would fail that never do; on the alternate stack where the thread has
- * one, because its own may be small.
+ * Without SA_RESTART calls would fail that never do; on the alternate stack where the thread
+ * has one, because its own may be small.
  */
 static void signal_handler(int number) {
     recorder_signalled();

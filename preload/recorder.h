@@ -81,7 +81,9 @@ void recorder_allocated(uintptr_t address, uint64_t bytes, const uintptr_t *fram
  */
 bool recorder_allocated_young(uintptr_t address, uint64_t bytes, uint32_t site);
 bool recorder_freed_young(uintptr_t address);
-/* Whether recorder_allocated() is going to look at the stack; if not, this one books on @site. */
+/*
+ * Whether recorder_allocated() is going to look at the stack; if not, this one books on @site.
+ */
 bool recorder_needs_stack(void);
 void recorder_allocated_by(uintptr_t address, uint64_t bytes, uint32_t site);
 void recorder_freed(uintptr_t address);

@@ -42,7 +42,8 @@ int stacktree_restart(struct stacktree *tree, struct tracefile *file);
 /*
  * The code in [start, end) was unloaded: its nodes are no longer found, and stacks through them
  * get new ones. Or it came back, and its nodes of @generation and later are found again. The
- * caller holds the recorder's lock; a stack that is being looked up may still be found as before.
+ * caller holds the recorder's lock; a stack that is being looked up may still be found as
+ * before.
  */
 void stacktree_hide(struct stacktree *tree, uint64_t start, uint64_t end);
 void stacktree_show(struct stacktree *tree, uint64_t start, uint64_t end, uint32_t generation);

@@ -175,7 +175,9 @@ static void test_entries_are_found_by_their_space(void **state) {
     assert_null(mappings_find_space(&mappings, BASE, BASE + 20 * PAGE, TRACE_MAP_FILE));
 }
 
-/* Cut apart, a segment's pieces are found by where it was attached; reserved ones stay counted. */
+/*
+ * Cut apart, a segment's pieces are found by where it was attached; reserved ones stay counted.
+ */
 static void test_pieces_of_a_segment_know_where_it_was_attached(void **state) {
     struct mappings mappings = {0};
     struct mapping part;

@@ -83,7 +83,6 @@ static const struct field totals_fields[] = {
     TOTALS(start.blocks, "start_blocks"),
     TOTALS(peak.bytes, "peak"),
     TOTALS(failed, "failed"),
-    TOTALS(reallocations, "reallocations"),
     TOTALS(owned_live_bytes, "owned_live"),
     TOTALS(owned_peak_bytes, "owned_peak"),
 };
@@ -148,6 +147,16 @@ static int64_t largest(const struct trace_check *check, uint32_t region,
     return (int64_t)bytes;
 }
 
+static int64_t reallocations(const struct trace_check *check, uint32_t region,
+                             enum trace_space space) {
+    uint64_t count = check->regions[region]->space[space].reallocations;
+    for (uint32_t lane = 0; region == 0 && space == TRACE_HEAP && lane < TRACE_LANES_MAX;
+         lane++)
+        if (check->lanes[lane] != NULL)
+            count += check->lanes[lane]->reallocations;
+    return (int64_t)count;
+}
+
 /* Derived from the rows, so that open regions have them too; from the totals without rows. */
 static bool read_count(struct trace_check *check, uint32_t region, enum trace_space space,
                        const char *name, int64_t *ret_value) {
@@ -174,6 +183,7 @@ static bool read_count(struct trace_check *check, uint32_t region, enum trace_sp
         {"temporary", (int64_t)sums.temporary},
         {"sites", (int64_t)sums.sites},
         {"largest", largest(check, region, space)},
+        {"reallocations", reallocations(check, region, space)},
         {"added", (int64_t)(totals->peak.bytes - totals->start.bytes)},
         {"net", sums.live_bytes - (int64_t)totals->start.bytes},
     };
@@ -291,8 +301,10 @@ static int64_t module_bytes(const struct trace_check *check, uint32_t region,
             continue;
         const struct trace_module *module =
             find_module(check, check->nodes[check->sites[site]->node]);
+        if (module == NULL)
+            continue;
         const char *path = (const char *)(module + 1);
-        if (module != NULL && module->path_bytes > length &&
+        if (module->path_bytes > length &&
             memcmp(path + module->path_bytes - length, name, length) == 0 &&
             path[module->path_bytes - length - 1] == '/')
             bytes += (int64_t)trace_check_site(check, region, site).allocated_bytes;
@@ -390,7 +402,7 @@ static bool is_child_of(const struct trace_header *header, const char *path) {
     size_t size;
     const struct trace_header *parent = map_file(path, &size);
     bool is_child = parent != NULL && size >= TRACE_HEADER_BYTES &&
-                    (header->flags & TRACE_FORKED) != 0 && parent->pid == header->parent_pid &&
+                    (header->flags & TRACE_FORKED) != 0 &&
                     memcmp(parent->uuid, header->parent_uuid, TRACE_UUID_BYTES) == 0;
     if (parent != NULL)
         munmap((void *)(uintptr_t)parent, size);

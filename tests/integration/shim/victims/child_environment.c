@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs that this one starts by system(), popen(), posix_spawn() and fork() + exec, and this one
- * itself: which library is to be preloaded? Prints a line for each: with VOTRACE_CHILDREN=none they
- * are those that there are without votrace.
+ * Programs that this one starts by system(), popen(), posix_spawn() and fork() + exec, and this
+ * one itself: which library is to be preloaded? Prints a line for each: with
+ * VOTRACE_CHILDREN=none they are those that there are without votrace.
  */
 #include <spawn.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * exec_ways WAY: first an exec that fails, then the program becomes itself again by another function of
- * the family, with two arguments and an environment of one's own, and prints what arrived.
+ * exec_ways WAY: first an exec that fails, then the program becomes itself again by another
+ * function of the family, with two arguments and an environment of one's own, and prints what
+ * arrived.
  */
 #include <fcntl.h>
 

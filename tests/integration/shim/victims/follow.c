@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * follow [WAY]: a parent with 100 blocks of 10 bytes and 4 anonymous pages forks, and allocates 1000
- * bytes more while the child works. The child frees 30 of the blocks, makes one of them 50 bytes,
- * unmaps a page, and allocates 500 bytes, half of them in a region of its own.
+ * follow [WAY]: a parent with 100 blocks of 10 bytes and 4 anonymous pages forks, and allocates
+ * 1000 bytes more while the child works. The child frees 30 of the blocks, makes one of them 50
+ * bytes, unmaps a page, and allocates 500 bytes, half of them in a region of its own.
  *
  *     grandchild   the child does nothing but fork, and the grandchild works
  *     exec         the child execs at once

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * free() by its other names, found at run time: three blocks of 100, 200 and 300 bytes go, two of
- * them named by their sizes. Prints nothing of what was found: without the library libc may have
- * none of them.
+ * free() by its other names, found at run time: three blocks of 100, 200 and 300 bytes go, two
+ * of them named by their sizes. Prints nothing of what was found: without the library libc may
+ * have none of them.
  */
 #include <dlfcn.h>
 

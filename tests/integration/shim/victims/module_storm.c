@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two threads load and unload two libraries 300 times each and have them allocate, 33 bytes a time,
- * while two others allocate, and one asks the loader for its list and allocates inside.
+ * Two threads load and unload two libraries 300 times each and have them allocate, 33 bytes a
+ * time, while two others allocate, and one asks the loader for its list and allocates inside.
  */
 #include <dlfcn.h>
 #include <link.h>

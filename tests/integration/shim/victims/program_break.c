@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The program moves the end of its data segment itself: 10000 bytes by sbrk(), 5000 more by brk(),
- * all of it back; a request that fails; and one of nothing.
+ * The program moves the end of its data segment itself: 10000 bytes by sbrk(), 5000 more by
+ * brk(), all of it back; a request that fails; and one of nothing.
  */
 #include "victim.h"
 

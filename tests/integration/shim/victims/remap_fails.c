@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mremap() onto a mapping of 16 pages, to a size that the process may not have. It fails, but what was
- * in the way may be gone by then: that depends on the kernel. Whatever is left of it is unmapped here,
- * so that the 4 old pages are what remains.
+ * mremap() onto a mapping of 16 pages, to a size that the process may not have. It fails, but
+ * what was in the way may be gone by then: that depends on the kernel. Whatever is left of it
+ * is unmapped here, so that the 4 old pages are what remains.
  */
 #include "victim.h"
 

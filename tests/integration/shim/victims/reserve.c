@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * 100 pages are reserved. Three of them become accessible, in two calls that overlap in one page; one
- * is closed again, which frees nothing. A further reservation is given up whole, an mprotect() fails.
+ * 100 pages are reserved. Three of them become accessible, in two calls that overlap in one
+ * page; one is closed again, which frees nothing. A further reservation is given up whole, an
+ * mprotect() fails.
  */
 #include "victim.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two libraries come and go at one address, by turns: alpha, gamma, alpha, alpha, gamma. Each time
- * they allocate as many bytes as the turn's power of two, through one and the same call.
+ * Two libraries come and go at one address, by turns: alpha, gamma, alpha, alpha, gamma. Each
+ * time they allocate as many bytes as the turn's power of two, through one and the same call.
  */
 #include <dlfcn.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A segment of 3 pages is attached twice, the second time over a mapping of 4; a page in the middle of
- * the first is unmapped. Detaching takes what is left. Attaching nothing fails.
+ * A segment of 3 pages is attached twice, the second time over a mapping of 4; a page in the
+ * middle of the first is unmapped. Detaching takes what is left. Attaching nothing fails.
  */
 #include <sys/ipc.h>
 #include <sys/shm.h>

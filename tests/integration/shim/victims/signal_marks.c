@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * 2000 signals mark regions at any moment, also in the middle of the recorder, while the program
- * allocates as fast as it can. At the end it has freed all and sends one more where the number is odd.
+ * 2000 signals mark regions at any moment, also in the middle of the recorder, while the
+ * program allocates as fast as it can. At the end it has freed all and sends one more where the
+ * number is odd.
  */
 #include <sys/time.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that is not edited: it knows of no regions. Twice it is sent SIGUSR2 before and after
- * it allocates, 100 and 200 bytes; between them it reads from a pipe while a signal comes, and the
- * read goes on afterwards. errno is kept.
+ * A program that is not edited: it knows of no regions. Twice it is sent SIGUSR2 before and
+ * after it allocates, 100 and 200 bytes; between them it reads from a pipe while a signal
+ * comes, and the read goes on afterwards. errno is kept.
  */
 #include "victim.h"
 

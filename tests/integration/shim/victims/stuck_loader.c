@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stuck_loader [WAY]: a thread never comes back from dl_iterate_phdr(), whose lock it holds, while the
- * program ends: by _exit(), quick_exit() or exec. The loader must not be asked for anything then.
+ * stuck_loader [WAY]: a thread never comes back from dl_iterate_phdr(), whose lock it holds,
+ * while the program ends: by _exit(), quick_exit() or exec. The loader must not be asked for
+ * anything then.
  */
 #include <link.h>
 

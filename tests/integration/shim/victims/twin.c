@@ -5,7 +5,9 @@
 const char *twin_name(void);
 void *twin_allocate(size_t bytes);
 
-/* Of the size of many allocations of the loader's, and not to be mistaken for a hole of theirs. */
+/*
+ * Of the size of many allocations of the loader's, and not to be mistaken for a hole of theirs.
+ */
 static char room[256 << 10];
 
 const char *twin_name(void) {
