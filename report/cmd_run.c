@@ -239,15 +239,21 @@ static void tell_others(const struct options *options, const struct launch *laun
                     launch->other_count, launch->other_count == 1 ? "" : "es");
 }
 
+/* A fork names its parent's trace, which need not be that of the process right above it. */
+static bool is_child_of(const struct run *run, const struct run *parent) {
+    if (run->profile.forked)
+        return strcmp(run->profile.parent_uuid, parent->profile.uuid) == 0;
+    return run->profile.parent_pid == parent->profile.pid;
+}
+
 /* Who is whose child, by the numbers that the runs were stored under. */
 static void tell_family(const struct options *options, const struct family *family,
                         const struct run *program) {
     for (size_t i = 0; i < family->count; i++) {
         const struct run *run = &family->runs[i];
-        const struct run *parent =
-            run->profile.parent_pid == program->profile.pid ? program : NULL;
+        const struct run *parent = is_child_of(run, program) ? program : NULL;
         for (size_t k = 0; !parent && k < family->count; k++)
-            if (family->runs[k].profile.pid == run->profile.parent_pid)
+            if (is_child_of(run, &family->runs[k]))
                 parent = &family->runs[k];
         if (run->profile.pid == program->profile.pid)
             complain_at(options->program, 0,
