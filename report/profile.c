@@ -182,6 +182,11 @@ static int totals_check(const struct profile_region *region, size_t space,
     if (end.bytes != totals->end.bytes)
         return totals_fault(region, space, fault, "start, allocated and freed bytes", end.bytes,
                             totals->end.bytes);
+    int64_t given = totals->start.bytes;
+    sum_add(&given, totals->allocated.bytes);
+    if (!region->has_rows && totals->peak_bytes > given)
+        return totals_fault(region, space, fault, "bytes at the peak beyond the allocated",
+                            given, totals->peak_bytes);
     return 0;
 }
 

@@ -526,6 +526,10 @@ static int check_totals(struct trace_check *check, uint32_t region, enum trace_s
              totals->start.bytes + totals->allocated.bytes - totals->freed.bytes))
         return fault(check, "region %u space %d: live is not start + allocated - freed", region,
                      (int)space);
+    if (!record->open &&
+        (int64_t)totals->peak.bytes > (int64_t)(totals->start.bytes + totals->allocated.bytes))
+        return fault(check, "region %u space %d: a peak beyond what was allocated", region,
+                     (int)space);
     return 0;
 }
 
