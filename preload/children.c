@@ -135,12 +135,14 @@ static bool begin_own_trace(void) {
     forget_threads();
     bool named = tracefile_expand(recorder.settings.output, program,
                                   (unsigned)syscall(SYS_getpid), path) == 0;
-    if (!recorder_begin_trace(named ? path : NULL, true) || !inherit())
+    if (!recorder_begin_trace(named ? path : NULL, true))
         return false;
     struct trace_header *header = recorder.file.header;
     memcpy(header->parent_uuid, at_fork.uuid, sizeof(at_fork.uuid));
     header->flags |= TRACE_FORKED;
     tracefile_text(&recorder.file, TRACE_TEXT_PARENT, at_fork.path, strlen(at_fork.path));
+    if (!inherit())
+        return false;
     recorder.signal_region_open = false;
     lanes_restart();
     recorder_open_gate();
