@@ -36,7 +36,7 @@ static void flip(uint8_t *byte, struct damage_random *random) {
     *byte ^= (uint8_t)(1u << damage_below(random, 8));
 }
 
-/* The payload of a chunk that has one; most of a payload's places are of no use yet, at times. */
+/* The payload of some chunk; NULL for one without. */
 static uint8_t *some_payload(const struct damage_original *original,
                              struct damage_random *random, uint8_t *bytes, uint64_t *ret_size) {
     const struct damage_chunk *chunk =
