@@ -164,33 +164,13 @@ static inline bool lane_allows(const struct lane *lane, int64_t live) {
     return __builtin_expect(live <= lane->limit_bytes || lane->alone, 1);
 }
 
-/*
- * The latest block goes to its page; another, at @address, is to be the latest. Out of line: it
- * is not needed where blocks die young, and would take registers from what is.
- */
-static __attribute__((noinline, unused)) bool
-lane_settle(struct lane *lane, struct blocks *blocks, uintptr_t address) {
-    return address != lane->latest_address &&
-           blocks_lane_insert(blocks, lane->number, lane->latest_address, &lane->latest) ==
-               BLOCKS_DONE;
-}
-
-/* Take a block out of its page. */
-static __attribute__((noinline, unused)) bool lane_unsettle(const struct lane *lane,
-                                                            struct blocks *blocks,
-                                                            uintptr_t address,
-                                                            struct block *ret_block) {
-    if (blocks_lane_remove(blocks, lane->number, address, ret_block) != BLOCKS_DONE)
-        return false;
-    if (__builtin_expect(ret_block->birth <= lane->inherited_birth, 0))
-        children_adopt(ret_block);
-    return true;
-}
-
 /* The block at @address becomes the latest; the one that was goes to its page. */
 static inline bool lane_keep_block(struct lane *lane, struct blocks *blocks, uintptr_t address,
                                    uint64_t bytes, uint32_t site) {
-    if (lane->latest_address != LANES_NO_ADDRESS && !lane_settle(lane, blocks, address))
+    if (lane->latest_address != LANES_NO_ADDRESS &&
+        (lane->latest_address == address ||
+         blocks_lane_insert(blocks, lane->number, lane->latest_address, &lane->latest) !=
+             BLOCKS_DONE))
         return false;
     lane->latest_address = address;
     lane->latest.size_bytes = bytes;
@@ -201,8 +181,13 @@ static inline bool lane_keep_block(struct lane *lane, struct blocks *blocks, uin
 
 static inline bool lane_take_block(struct lane *lane, struct blocks *blocks, uintptr_t address,
                                    struct block *ret_block) {
-    if (lane->latest_address != address)
-        return lane_unsettle(lane, blocks, address, ret_block);
+    if (lane->latest_address != address) {
+        if (blocks_lane_remove(blocks, lane->number, address, ret_block) != BLOCKS_DONE)
+            return false;
+        if (__builtin_expect(ret_block->birth <= lane->inherited_birth, 0))
+            children_adopt(ret_block);
+        return true;
+    }
     /* Field by field, as it was written: a wide load over narrow stores would have to wait. */
     ret_block->size_bytes = lane->latest.size_bytes;
     ret_block->site = lane->latest.site;
@@ -261,7 +246,9 @@ static inline bool lane_allocate(struct lane *lane, uint64_t lease, struct block
  */
 static inline bool lane_allocate_young(struct lane *lane, uint64_t lease, uintptr_t address,
                                        uint64_t bytes, uint32_t site) {
-    if (!lane_enter(lane, lease))
+    /* Look before entering: it is worth nothing where blocks live on. */
+    if (__atomic_load_n(&lane->latest_address, __ATOMIC_RELAXED) != LANES_NO_ADDRESS ||
+        !lane_enter(lane, lease))
         return false;
     struct trace_row *row = lane_row(lane, site);
     if (__builtin_expect(row == NULL || lane->latest_address != LANES_NO_ADDRESS ||
@@ -320,19 +307,20 @@ enum lane_answer {
 };
 
 /*
- * Free the latest block. False: it is another that is freed, and nothing was done. It was
- * allocated in this lane, so that there is a row; nothing is copied, which would be slow.
+ * Free the latest block. False: it is another that is freed, and nothing was done.
  */
 static inline bool lane_free_young(struct lane *lane, uint64_t lease, uintptr_t address,
                                    bool temporary) {
-    if (!lane_enter(lane, lease))
+    if (__atomic_load_n(&lane->latest_address, __ATOMIC_RELAXED) != address ||
+        !lane_enter(lane, lease))
         return false;
     if (lane->latest_address != address || __builtin_expect(lane->left_events <= 1, 0)) {
         lane_leave(lane);
         return false;
     }
-    uint32_t site = lane->latest.site;
     lane->latest_address = LANES_NO_ADDRESS;
+    /* It was allocated in this lane: there is a row. */
+    uint32_t site = lane->latest.site;
     lane_book_freed(lane, &lane->rows[site / TRACE_ROWS_PER_CHUNK][site % TRACE_ROWS_PER_CHUNK],
                     lane->latest.size_bytes, temporary);
     lane->left_events--;
