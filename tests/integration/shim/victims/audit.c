@@ -3,17 +3,19 @@
 #include <link.h>
 #include <stdlib.h>
 
-unsigned la_version(unsigned version) {
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT unsigned la_version(unsigned version) {
     return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
-unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie) {
+EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie) {
     *cookie = (uintptr_t)malloc(10);
     return LA_FLG_BINDTO | LA_FLG_BINDFROM;
 }
 
-uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to,
-                       unsigned *flags, const char *name) {
+EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to,
+                              unsigned *flags, const char *name) {
     free(malloc(20));
     return symbol->st_value;
 }

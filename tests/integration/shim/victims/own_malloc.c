@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define EXPORT      __attribute__((visibility("default")))
 #define ARENA_BYTES ((size_t)8 << 30) /* of addresses */
 #define CLASSES     34
 #define TAG_SHIFT   48
@@ -44,7 +45,7 @@ static void *take_fresh(size_t bytes) {
     return at + bytes <= ARENA_BYTES ? (void *)(start + at) : NULL;
 }
 
-void *malloc(size_t bytes) {
+EXPORT void *malloc(size_t bytes) {
     uint64_t class = 5;
     while (class < CLASSES && (UINT64_C(1) << class) < bytes)
         class ++;
@@ -69,7 +70,7 @@ void *malloc(size_t bytes) {
     return head + 1;
 }
 
-void free(void *block) {
+EXPORT void free(void *block) {
     if (block == NULL)
         return;
     struct head *head = (struct head *)block - 1;
@@ -81,7 +82,7 @@ void free(void *block) {
     } while (!atomic_compare_exchange_weak(&lists[head->class], &first, mine));
 }
 
-void *calloc(size_t count, size_t size) {
+EXPORT void *calloc(size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) {
         errno = ENOMEM;
@@ -91,7 +92,7 @@ void *calloc(size_t count, size_t size) {
     return block == NULL ? NULL : memset(block, 0, bytes);
 }
 
-void *realloc(void *block, size_t bytes) {
+EXPORT void *realloc(void *block, size_t bytes) {
     void *copy = malloc(bytes);
     if (block == NULL || copy == NULL)
         return copy;
@@ -101,20 +102,20 @@ void *realloc(void *block, size_t bytes) {
     return copy;
 }
 
-size_t malloc_usable_size(void *block) {
+EXPORT size_t malloc_usable_size(void *block) {
     return block == NULL ? 0 : (size_t)1 << ((struct head *)block - 1)->class;
 }
 
 /* Aligned to 16 only, which is all that the victims ask for. */
-void *aligned_alloc(size_t alignment, size_t bytes) {
+EXPORT void *aligned_alloc(size_t alignment, size_t bytes) {
     return alignment <= 16 ? malloc(bytes) : NULL;
 }
 
-void *memalign(size_t alignment, size_t bytes) {
+EXPORT void *memalign(size_t alignment, size_t bytes) {
     return aligned_alloc(alignment, bytes);
 }
 
-int posix_memalign(void **ret_block, size_t alignment, size_t bytes) {
+EXPORT int posix_memalign(void **ret_block, size_t alignment, size_t bytes) {
     void *block = aligned_alloc(alignment, bytes);
     if (block == NULL)
         return ENOMEM;
