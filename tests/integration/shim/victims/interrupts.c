@@ -34,6 +34,6 @@ int main(void) {
     votrace_region_end("v");
     while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
         reaped++;
-    printf("%d %d\n", reaped >= 50, signals > 20);
+    printf("%d %d\n", reaped >= 50, signals > 0);
     return 0;
 }

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define EXPORT      __attribute__((visibility("default")))
 #define ARENA_BYTES ((size_t)8 << 30) /* of addresses */
 #define CLASSES     34
 #define TAG_SHIFT   48
@@ -45,7 +44,10 @@ static void *take_fresh(size_t bytes) {
     return at + bytes <= ARENA_BYTES ? (void *)(start + at) : NULL;
 }
 
-EXPORT void *malloc(size_t bytes) {
+/* libc's own parameter names are reserved. */
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
+
+void *malloc(size_t bytes) {
     uint64_t class = 5;
     while (class < CLASSES && (UINT64_C(1) << class) < bytes)
         class ++;
@@ -70,7 +72,7 @@ EXPORT void *malloc(size_t bytes) {
     return head + 1;
 }
 
-EXPORT void free(void *block) {
+void free(void *block) {
     if (block == NULL)
         return;
     struct head *head = (struct head *)block - 1;
@@ -82,7 +84,7 @@ EXPORT void free(void *block) {
     } while (!atomic_compare_exchange_weak(&lists[head->class], &first, mine));
 }
 
-EXPORT void *calloc(size_t count, size_t size) {
+void *calloc(size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) {
         errno = ENOMEM;
@@ -92,7 +94,7 @@ EXPORT void *calloc(size_t count, size_t size) {
     return block == NULL ? NULL : memset(block, 0, bytes);
 }
 
-EXPORT void *realloc(void *block, size_t bytes) {
+void *realloc(void *block, size_t bytes) {
     void *copy = malloc(bytes);
     if (block == NULL || copy == NULL)
         return copy;
@@ -102,23 +104,25 @@ EXPORT void *realloc(void *block, size_t bytes) {
     return copy;
 }
 
-EXPORT size_t malloc_usable_size(void *block) {
+size_t malloc_usable_size(void *block) {
     return block == NULL ? 0 : (size_t)1 << ((struct head *)block - 1)->class;
 }
 
 /* Aligned to 16 only, which is all that the victims ask for. */
-EXPORT void *aligned_alloc(size_t alignment, size_t bytes) {
+void *aligned_alloc(size_t alignment, size_t bytes) {
     return alignment <= 16 ? malloc(bytes) : NULL;
 }
 
-EXPORT void *memalign(size_t alignment, size_t bytes) {
+void *memalign(size_t alignment, size_t bytes) {
     return aligned_alloc(alignment, bytes);
 }
 
-EXPORT int posix_memalign(void **ret_block, size_t alignment, size_t bytes) {
+int posix_memalign(void **ret_block, size_t alignment, size_t bytes) {
     void *block = aligned_alloc(alignment, bytes);
     if (block == NULL)
         return ENOMEM;
     *ret_block = block;
     return 0;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
