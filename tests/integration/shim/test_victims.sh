@@ -42,7 +42,7 @@ cleanup() {
         inner@1.parent=1 $ended
 
     # ---- threads, destructors, ends ----
-    victim short_threads 'v.heap.allocations>=10000' 'v.heap.frees>=10000' $ended
+    victim short_threads v.anon.allocations=0 'v.heap.allocations>=10000' 'v.heap.frees>=10000' $ended
     victim thread_destructors 'v.heap.allocations>=80' 'v.heap.frees>=80' 'v.heap.added>=4300' $ended
     victim heap_race 'v.heap.allocations>=50000' v.heap.failed=0 $ended
     victim mapping_race 'v.anon.allocations>=80000' v.anon.net=0 $ended
