@@ -52,8 +52,8 @@ struct votrace_region_totals {
 };
 
 /*
- * Begin a region named @name (copied; at most 63 bytes are kept; "process" is taken). Regions nest and repeat: each
- * begin makes a new instance with its own start, peak and end.
+ * Begin a region named @name (copied; at most 63 bytes are kept; "process" is taken). Regions
+ * nest and repeat: each begin makes a new instance with its own start, peak and end.
  */
 void votrace_region_begin(const char *name) __attribute__((weak));
 
@@ -62,6 +62,16 @@ void votrace_region_begin(const char *name) __attribute__((weak));
  * is counted in the trace as unbalanced and changes nothing else.
  */
 void votrace_region_end(const char *name) __attribute__((weak));
+
+/*
+ * The same for a region of the calling thread: only what this thread allocates and frees is in
+ * it, whoever allocated what it frees. It begins with nothing live, so that live and net are
+ * what the thread took less what it gave, and may be negative. Several threads may have regions
+ * of one name open at a time; an end ends the youngest of that name that the calling thread
+ * has begun, and one that it has not begun is unbalanced.
+ */
+void votrace_thread_region_begin(const char *name) __attribute__((weak));
+void votrace_thread_region_end(const char *name) __attribute__((weak));
 
 /*
  * Write the totals of the youngest instance of @name, open or ended, to @ret_totals. "process"
@@ -79,6 +89,10 @@ int votrace_region_query(const char *name, struct votrace_region_totals *ret_tot
 #define votrace_region_begin(name)                                                             \
     (votrace_region_begin ? votrace_region_begin(name) : (void)(name))
 #define votrace_region_end(name) (votrace_region_end ? votrace_region_end(name) : (void)(name))
+#define votrace_thread_region_begin(name)                                                      \
+    (votrace_thread_region_begin ? votrace_thread_region_begin(name) : (void)(name))
+#define votrace_thread_region_end(name)                                                        \
+    (votrace_thread_region_end ? votrace_thread_region_end(name) : (void)(name))
 #define votrace_region_query(name, ret_totals, totals_bytes)                                   \
     (votrace_region_query ? votrace_region_query((name), (ret_totals), (totals_bytes))         \
                           : -ENOSYS)

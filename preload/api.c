@@ -16,6 +16,14 @@ EXPORT void votrace_region_end(const char *name) {
     recorder_region_end(name);
 }
 
+EXPORT void votrace_thread_region_begin(const char *name) {
+    recorder_thread_region_begin(name);
+}
+
+EXPORT void votrace_thread_region_end(const char *name) {
+    recorder_thread_region_end(name);
+}
+
 EXPORT int votrace_region_query(const char *name, struct votrace_region_totals *ret_totals,
                                 uint64_t totals_bytes) {
     struct votrace_region_totals totals;

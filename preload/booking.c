@@ -34,7 +34,7 @@ void book_mapped(uintptr_t address, uint64_t bytes, enum trace_space space, uint
         .start = address,
         .end = address + bytes,
         .site = site,
-        .birth = recorder.ledger.begun,
+        .birth = ledger_birth(&recorder.ledger),
         .space = space,
     });
 }
@@ -54,6 +54,7 @@ static void book_remapped_pending(const struct pending_event *event) {
 }
 
 __attribute__((noinline, cold)) void book_later(struct pending_event event) {
+    event.number = recorder_thread.number;
     if (!pending_push(&recorder.pending, event))
         __atomic_fetch_add(&recorder_completeness()->events_lost, 1, __ATOMIC_RELAXED);
     recorder_thread.doing |= THREAD_NOTED;
@@ -63,12 +64,15 @@ __attribute__((noinline, cold)) void book_pending(void) {
     struct pending_event event;
     pending_look(&recorder.pending);
     while (pending_pop(&recorder.pending, &event)) {
+        recorder.ledger.thread = event.number;
         switch (event.kind) {
         case PENDING_ALLOCATED:
-            book_allocated(event.address, event.bytes, event.site);
+            book_allocated(event.address, event.bytes, event.usable_bytes, event.site);
+            book_point();
             break;
         case PENDING_FREED:
-            book_freed(event.address, event.temporary);
+            book_freed(event.address, event.usable_bytes, event.temporary);
+            book_point();
             break;
         case PENDING_MAPPED:
             book_mapped(event.address, event.bytes, event.space, event.site);
@@ -95,4 +99,5 @@ __attribute__((noinline, cold)) void book_pending(void) {
             break;
         }
     }
+    recorder.ledger.thread = recorder_thread.number;
 }

@@ -26,7 +26,9 @@ void book_later(struct pending_event event);
 static inline bool booking_enter_beside(void) {
     recorder_thread.doing |= THREAD_BUSY;
     atomic_signal_fence(memory_order_seq_cst);
-    return lock_acquire(&recorder.lock);
+    bool taken = lock_acquire(&recorder.lock);
+    recorder.ledger.thread = recorder_thread.number;
+    return taken;
 }
 
 static inline void booking_leave_beside(bool taken) {
@@ -50,12 +52,14 @@ static inline bool booking_enter(void) {
 }
 
 static inline void booking_leave(bool taken) {
-    if (recorder.lanes_allowed && recorder.ledger.open_count == 1)
+    if (recorder.lanes_allowed && !ledger_is_marked(&recorder.ledger))
         lanes_reconsider();
     booking_leave_beside(taken);
 }
 
-static inline void book_freed_block(struct block block, bool temporary) {
+/* @usable_bytes: what the allocator gave for the block; 0 where that was not asked. */
+static inline void book_freed_block(struct block block, uint64_t usable_bytes, bool temporary) {
+    recorder.ledger.usable_bytes = usable_bytes;
     ledger_free(&recorder.ledger, TRACE_HEAP, block.site, 1, block.size_bytes, block.birth,
                 temporary);
 }
@@ -70,7 +74,7 @@ static inline void book_taken(struct block *block) {
 static __attribute__((noinline, cold)) void book_lost(struct block block) {
     recorder_completeness()->events_lost++;
     book_taken(&block);
-    book_freed_block(block, false);
+    book_freed_block(block, block.size_bytes, false); /* it had that at least */
 }
 
 /* Enter a block in the table. Returns false when it was not. */
@@ -90,27 +94,38 @@ static inline bool keep_block(uintptr_t address, uint64_t bytes, uint32_t site,
     return true;
 }
 
-static inline void book_allocated(uintptr_t address, uint64_t bytes, uint32_t site) {
-    if (__builtin_expect(!keep_block(address, bytes, site, recorder.ledger.begun), 0))
+static inline void book_allocated(uintptr_t address, uint64_t bytes, uint64_t usable_bytes,
+                                  uint32_t site) {
+    uint32_t birth = ledger_birth(&recorder.ledger);
+    if (__builtin_expect(!keep_block(address, bytes, site, birth), 0))
         return;
+    recorder.ledger.usable_bytes = usable_bytes;
     if (__builtin_expect(!ledger_allocate(&recorder.ledger, TRACE_HEAP, site, 1, bytes), 0)) {
         struct block unbooked;
         blocks_remove(&recorder.blocks, address, &unbooked);
         return;
     }
     lane_count_size(recorder.ledger.lane_records[0], bytes);
+    if (__builtin_expect(recorder.ledger.threads.open_count > 0, 0))
+        ledger_count_own_size(&recorder.ledger, bytes);
 }
 
-/* Returns the size of the block; 0 if it is not known. */
-static inline uint64_t book_freed(uintptr_t address, bool temporary) {
+/* Returns the size of the block; 0 if it is not known, and @usable_bytes is not either. */
+static inline uint64_t book_freed(uintptr_t address, uint64_t usable_bytes, bool temporary) {
     struct block block;
     if (__builtin_expect(!blocks_remove(&recorder.blocks, address, &block), 0)) {
         recorder_completeness()->unknown_frees++;
         return 0;
     }
     book_taken(&block);
-    book_freed_block(block, temporary);
+    book_freed_block(block, usable_bytes, temporary);
     return block.size_bytes;
+}
+
+/* A heap event is booked, whole. */
+static inline void book_point(void) {
+    if (ledger_count_event(&recorder.ledger))
+        ledger_add_points(&recorder.ledger, recorder_elapsed_ns());
 }
 
 /* Take what is no later than @serial in [start, end) out of the mappings and the ledger. */

@@ -33,6 +33,7 @@ static struct {
     bool noted;
     ledger_pair live[TRACE_SPACES];
     uint32_t birth;
+    int64_t usable_bytes;
     uint8_t uuid[TRACE_UUID_BYTES];
     char path[PATH_MAX];
 } at_fork;
@@ -40,7 +41,7 @@ static struct {
 /* Births must not run out: those of a child go on where its parent's ended. */
 static bool may_follow(void) {
     return recorder.settings.children == CHILDREN_FOLLOW &&
-           recorder.ledger.begun <= BLOCKS_BIRTH_MAX - LEDGER_REGIONS_MAX;
+           recorder.ledger.births <= BLOCKS_BIRTH_MAX - LEDGER_REGIONS_MAX;
 }
 
 static void note_parent(void) {
@@ -49,7 +50,8 @@ static void note_parent(void) {
         return;
     for (int space = 0; space < TRACE_SPACES; space++)
         at_fork.live[space] = ledger_live(&recorder.ledger, (enum trace_space)space);
-    at_fork.birth = recorder.ledger.begun;
+    at_fork.birth = recorder.ledger.births;
+    at_fork.usable_bytes = recorder.ledger.open[0].record->usable_live_bytes;
 }
 
 void recorder_fork_prepare(void) {
@@ -116,8 +118,7 @@ static bool inherit(void) {
         mapping->site = stacktree_site_no_stack((enum trace_space)mapping->space);
     }
     recorder.inherited_birth = at_fork.birth;
-    recorder.ledger.begun += at_fork.birth;
-    recorder.ledger.open[0].birth = recorder.ledger.begun;
+    ledger_inherit_more(&recorder.ledger, at_fork.birth, at_fork.usable_bytes);
     return true;
 }
 

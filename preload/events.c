@@ -12,6 +12,7 @@
 
 /* The thread was interrupted inside the recorder: leave a note. */
 static __attribute__((noinline, cold)) void queue(struct pending_event event) {
+    event.number = recorder_thread.number;
     if (!pending_push(&recorder.pending, event))
         __atomic_fetch_add(&recorder_completeness()->events_lost, 1, __ATOMIC_RELAXED);
     recorder_thread.doing |= THREAD_NOTED;
@@ -19,16 +20,35 @@ static __attribute__((noinline, cold)) void queue(struct pending_event event) {
 
 /* Heap */
 
+static __attribute__((noinline, cold)) uint64_t ask_usable(uintptr_t address) {
+    uint32_t doing = recorder_thread.doing;
+    recorder_thread.doing |= THREAD_IN_REAL;
+    uint64_t bytes = recorder.usable_size((void *)address);
+    recorder_thread.doing =
+        (doing & THREAD_IN_REAL) | (recorder_thread.doing & ~(uint32_t)THREAD_IN_REAL);
+    return bytes;
+}
+
+/* What the allocator gave for a block; 0 where nobody wants to know. No lock of ours is held. */
+static inline uint64_t usable_of(uintptr_t address) {
+    return __builtin_expect(recorder.usable_size == NULL, 1) ? 0 : ask_usable(address);
+}
+
 /* Of their own, for the sake of small stacks: the event must not be in their callers' frames. */
 static __attribute__((noinline, cold)) void queue_allocated(uintptr_t address, uint64_t bytes,
                                                             uint32_t site) {
-    queue((struct pending_event){
-        .kind = PENDING_ALLOCATED, .address = address, .bytes = bytes, .site = site});
+    queue((struct pending_event){.kind = PENDING_ALLOCATED,
+                                 .address = address,
+                                 .bytes = bytes,
+                                 .usable_bytes = usable_of(address),
+                                 .site = site});
 }
 
 static __attribute__((noinline, cold)) void queue_freed(uintptr_t address, bool temporary) {
-    queue((struct pending_event){
-        .kind = PENDING_FREED, .address = address, .temporary = temporary});
+    queue((struct pending_event){.kind = PENDING_FREED,
+                                 .address = address,
+                                 .usable_bytes = usable_of(address),
+                                 .temporary = temporary});
 }
 
 /* This thread's lane, if it may try there what has to be booked; else NULL. */
@@ -56,8 +76,10 @@ static __attribute__((noinline)) void allocated_slowly(struct lane *lane, uintpt
         queue_allocated(address, bytes, site);
         return;
     }
+    uint64_t usable_bytes = usable_of(address);
     bool taken = booking_enter();
-    book_allocated(address, bytes, site);
+    book_allocated(address, bytes, usable_bytes, site);
+    book_point();
     lanes_note_event(address, (int64_t)bytes);
     booking_leave(taken);
 }
@@ -101,8 +123,30 @@ static __attribute__((noinline)) void freed_taken(struct lane *lane, const struc
         lane_free_taken(lane, recorder_thread.lease, block, temporary))
         return;
     bool taken = booking_enter();
-    book_freed_block(*block, temporary);
+    book_freed_block(*block, 0, temporary);
+    book_point();
     lanes_note_event(LANES_NO_ADDRESS, -(int64_t)block->size_bytes);
+    booking_leave(taken);
+}
+
+/*
+ * With usable sizes, which may be asked for known blocks only and without the lock: between
+ * the halves the block is out of the table, but nobody else can be given its address.
+ */
+static __attribute__((noinline, cold)) void freed_asking(uintptr_t address, bool temporary) {
+    struct block block;
+    bool taken = booking_enter();
+    bool known = blocks_remove(&recorder.blocks, address, &block);
+    if (known)
+        book_taken(&block);
+    booking_leave(taken);
+    uint64_t usable_bytes = known ? usable_of(address) : 0;
+    taken = booking_enter();
+    if (known)
+        book_freed_block(block, usable_bytes, temporary);
+    else
+        recorder_completeness()->unknown_frees++;
+    book_point();
     booking_leave(taken);
 }
 
@@ -123,8 +167,13 @@ static __attribute__((noinline)) void freed_slowly(struct lane *lane, uintptr_t 
         queue_freed(address, temporary);
         return;
     }
+    if (recorder.usable_size != NULL) {
+        freed_asking(address, temporary);
+        return;
+    }
     bool taken = booking_enter();
-    uint64_t bytes = book_freed(address, temporary);
+    uint64_t bytes = book_freed(address, 0, temporary);
+    book_point();
     lanes_note_event(bytes > 0 ? address : LANES_NO_ADDRESS, -(int64_t)bytes);
     booking_leave(taken);
 }
@@ -158,7 +207,7 @@ __attribute__((noinline)) void recorder_failed(enum trace_space space) {
 static void book_again(const struct recorder_taken *taken_out) {
     const struct block *block = &taken_out->block;
     if (!keep_block(taken_out->address, block->size_bytes, block->site, block->birth))
-        book_freed_block(*block, false);
+        book_freed_block(*block, taken_out->usable_bytes, false);
 }
 
 static __attribute__((noinline)) void take_slowly(struct lane *lane,
@@ -192,6 +241,8 @@ void recorder_reallocating(uintptr_t address, struct recorder_taken *ret_taken) 
         ret_taken->known = true;
     else
         take_slowly(lane, ret_taken);
+    if (ret_taken->known)
+        ret_taken->usable_bytes = usable_of(address);
 }
 
 void recorder_realloc_failed(const struct recorder_taken *taken_out) {
@@ -221,18 +272,20 @@ static __attribute__((noinline)) void reallocated_slowly(struct lane *lane,
                                         address, bytes, site))
             return;
     }
+    uint64_t usable_bytes = address != 0 ? usable_of(address) : 0;
     bool taken = booking_enter();
     if (taken_out->known) {
-        book_freed_block(*old, false);
+        book_freed_block(*old, taken_out->usable_bytes, false);
         lanes_note_event(LANES_NO_ADDRESS, -(int64_t)old->size_bytes);
     } else {
         recorder_completeness()->unknown_frees++;
     }
     if (address != 0) {
-        book_allocated(address, bytes, site);
+        book_allocated(address, bytes, usable_bytes, site);
         ledger_count_reallocation(&recorder.ledger, TRACE_HEAP);
         lanes_note_event(address, (int64_t)bytes);
     }
+    book_point();
     booking_leave(taken);
 }
 

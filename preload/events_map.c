@@ -73,7 +73,7 @@ void book_protected(uintptr_t start, uintptr_t end, uint32_t site) {
         part.end = part.end < end ? part.end : end;
         part.space = TRACE_MAP_ANON;
         part.site = site;
-        part.birth = recorder.ledger.begun;
+        part.birth = ledger_birth(&recorder.ledger);
         uint64_t lost = recorder_completeness()->events_lost;
         book_unmapped(part.start, part.end, UINT64_MAX);
         if (recorder_completeness()->events_lost != lost)
@@ -143,7 +143,7 @@ void book_attached(uintptr_t address, uint64_t bytes, uint32_t site) {
         .start = address,
         .end = address + bytes,
         .site = site,
-        .birth = recorder.ledger.begun,
+        .birth = ledger_birth(&recorder.ledger),
         .space = TRACE_MAP_ANON,
         .attached_at = address,
     });

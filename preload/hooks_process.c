@@ -12,9 +12,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-bool hooks_resolve(void **place) {
+static void start_library(void) {
     real_resolve();
+    recorder_offer_usable_size(real_usable_size);
     recorder_start();
+}
+
+bool hooks_resolve(void **place) {
+    start_library();
     return *place != NULL;
 }
 
@@ -86,8 +91,7 @@ static void keep_from_children(void) {
 }
 
 static __attribute__((constructor)) void library_loaded(void) {
-    real_resolve();
-    recorder_start();
+    start_library();
     if (!malloc_is_ours())
         recorder_malloc_elsewhere();
     if (recorder_hides_from_children())

@@ -27,7 +27,6 @@
 #define WAIT_EVENTS_MAX     8192u
 #define WORTH_EVENTS        1000 /* lanes that were open for fewer cost more than they saved */
 #define ACTIVE_SHARE        16   /* of the events in lanes, to get one again without asking */
-#define TICK_EVENTS         (INT64_C(1) << 40)
 #define PAUSES_BEFORE_SLEEP 2000
 
 static bool membarrier_works(void) {
@@ -153,8 +152,18 @@ static void settle(struct lane *lane) {
     lane->latest_address = LANES_NO_ADDRESS;
 }
 
-static int64_t events_in_lane(const struct lane *lane) {
-    return lane->given_events - lane->left_events;
+/* Events until lanes_tick(), from now on. */
+static void give(struct lane *lane, int64_t events) {
+    lane->given_events = events;
+    lane->left_events = events;
+}
+
+/* Events since the last look are among the owner's from now on. Returns how many. */
+static int64_t take_events(struct lane *lane) {
+    int64_t events = lane->given_events - lane->left_events;
+    lane->recent_events += events;
+    lane->given_events = lane->left_events;
+    return events;
 }
 
 static uint64_t allocations_in(const struct trace_lane *record) {
@@ -179,20 +188,20 @@ static void hold(struct lane *lane, int64_t bytes) {
         lane->high_bytes = lane->held_bytes;
 }
 
-/* The sums of a lane that was closed go to the record. Returns its events. */
+/* The sums of a lane that was closed go to the record. Returns its events while it was open. */
 static int64_t flush(struct lane *lane) {
-    struct trace_totals *heap = &recorder.ledger.open[0].record->space[TRACE_HEAP];
+    struct ledger_region *process = &recorder.ledger.open[0];
+    struct trace_totals *heap = &process->record->space[TRACE_HEAP];
     int64_t live_bytes = lane_live(lane);
-    int64_t events = lane->recent_events + events_in_lane(lane);
+    process->left_events -= take_events(lane);
+    uint64_t live_blocks = live_blocks_of(lane, (uint64_t)lane->recent_events);
     ledger_pair_set(&heap->live, ledger_pair_get(&heap->live) +
-                                     (ledger_pair){live_blocks_of(lane, (uint64_t)events),
-                                                   (uint64_t)live_bytes});
+                                     (ledger_pair){live_blocks, (uint64_t)live_bytes});
     if (lane->record->largest_bytes > heap->largest_bytes)
         heap->largest_bytes = lane->record->largest_bytes;
     hold(lane, live_bytes);
     lane_set_live(lane, 0);
-    lane->recent_events = events;
-    return events;
+    return lane->recent_events;
 }
 
 /* After lanes were open for @events, at the cost of stopping other threads. */
@@ -283,15 +292,25 @@ static int64_t credit_of(struct lane *lane, int64_t gap, int64_t needs, uint32_t
     return (int64_t)((double)gap * (double)need / (double)needs);
 }
 
+/*
+ * The only lane goes on to count where the lock's events left off. Of several each counts a
+ * whole interval: together they add as many points, whatever the share of each.
+ */
+static int64_t first_tick(bool alone) {
+    const struct ledger_region *process = &recorder.ledger.open[0];
+    if (alone || process->timeline == NULL)
+        return process->left_events;
+    return (int64_t)process->timeline->interval;
+}
+
 static void open_lane(struct lane *lane, int64_t credit_bytes, bool alone) {
     lane->epoch = recorder.ledger.open[0].record->space[TRACE_HEAP].peak.epoch;
     lane->birth = recorder.ledger.begun;
     lane->inherited_birth = recorder.inherited_birth;
     lane->limit_bytes = credit_bytes;
     lane->alone = alone;
-    lane->given_events = TICK_EVENTS;
-    lane->left_events = TICK_EVENTS;
     lane->recent_events = 0;
+    give(lane, first_tick(alone));
     lane->base_allocations = allocations_in(lane->record);
     lane->base_reallocations = lane->record->reallocations;
     atomic_store_explicit(&lane->lease,
@@ -352,7 +371,7 @@ void lanes_note_event(uintptr_t address, int64_t bytes) {
 
 __attribute__((noinline)) void lanes_reconsider(void) {
     struct lanes *lanes = recorder.lanes;
-    if (lanes->open_count > 0 || recorder.ledger.open_count != 1)
+    if (lanes->open_count > 0 || ledger_is_marked(&recorder.ledger))
         return;
     if (__libc_single_threaded) {
         if (own_lane() != NULL)
@@ -371,7 +390,7 @@ void lanes_raise(struct lane *lane) {
 
     if (live_bytes > (int64_t)heap->peak.bytes) {
         lane->epoch++;
-        *(ledger_pair *)(void *)&heap->peak = (ledger_pair){(uint64_t)live_bytes, lane->epoch};
+        ledger_new_peak(heap, (uint64_t)live_bytes, lane->epoch);
     }
     if (live_bytes + others_bytes > process->combined_peak_bytes)
         process->combined_peak_bytes = live_bytes + others_bytes;
@@ -416,12 +435,25 @@ bool lanes_prepare(struct lane *lane, uint32_t site, uintptr_t address) {
     return provided;
 }
 
+/*
+ * What is live by what the lanes have booked as of now, none of which is stopped. Never above
+ * the peak, as no lane is above its credit; but blocks that are handed on may be seen to be
+ * freed before they are seen to be allocated.
+ */
+static int64_t live_now(const struct lanes *lanes) {
+    int64_t live_bytes = lanes->base_bytes;
+    for (uint32_t i = 0; i < lanes->count; i++)
+        live_bytes += lane_live(&lanes->lane[i]);
+    return live_bytes > 0 ? live_bytes : 0;
+}
+
 __attribute__((noinline)) void lanes_tick(struct lane *lane) {
     bool taken = booking_enter_beside();
     if (atomic_load_explicit(&lane->lease, memory_order_relaxed) == recorder_thread.lease) {
-        lane->recent_events += events_in_lane(lane);
-        lane->given_events = TICK_EVENTS;
-        lane->left_events = TICK_EVENTS;
+        take_events(lane);
+        int64_t events = ledger_add_process_point(&recorder.ledger, live_now(recorder.lanes),
+                                                  recorder_elapsed_ns());
+        give(lane, events);
     }
     booking_leave_beside(taken);
 }

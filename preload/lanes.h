@@ -51,7 +51,7 @@ struct lane {
     _Atomic uint64_t owner;      /* lease of the thread that has the lane; 0: nobody */
     int64_t held_bytes;          /* what the owner has allocated less freed, lane open or not */
     int64_t high_bytes;          /* the most it held or asked for */
-    int64_t given_events;        /* left_events when it was last set */
+    int64_t given_events;        /* left_events when it was last looked at */
     uint64_t base_allocations;   /* of the record when the lane was opened */
     uint64_t base_reallocations; /* likewise */
     int64_t recent_events;       /* of the owner when lanes were last open */
@@ -102,7 +102,7 @@ void lanes_reconsider(void);
  */
 bool lanes_prepare(struct lane *lane, uint32_t site, uintptr_t address);
 
-/* left_events has run out. The lock is not held. */
+/* left_events has run out: a point of the timeline is due. The lock is not held. */
 void lanes_tick(struct lane *lane);
 
 /* More is live than the limit of the only open lane. */
@@ -110,13 +110,8 @@ void lanes_raise(struct lane *lane);
 
 /* One event in a lane. The order of the stores is part of the trace format, as in ledger.h. */
 
-/* The bucket of trace_lane.size_counts; @bytes is far from overflow. */
-static inline unsigned lane_size_bucket(uint64_t bytes) {
-    return 63 ^ (unsigned)__builtin_clzll(2 * bytes + 1);
-}
-
 static inline void lane_count_size(struct trace_lane *record, uint64_t bytes) {
-    record->size_counts[lane_size_bucket(bytes)]++;
+    record->size_counts[ledger_size_bucket(bytes)]++;
     if (__builtin_expect(bytes > record->largest_bytes, 0))
         record->largest_bytes = bytes;
 }

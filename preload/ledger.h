@@ -14,7 +14,11 @@
 
 #include <stdbool.h>
 
-#define LEDGER_OPEN_MAX          64u /* nested or overlapping regions at one time */
+#define LEDGER_OPEN_MAX 64u /* nested or overlapping regions of the process at one time */
+#define LEDGER_THREAD_OPEN_MAX                                                                 \
+    1024u /* open regions of single threads, of all of them together */
+#define LEDGER_THREAD_LISTS      256u
+#define LEDGER_DROPS_MAX         1024u
 #define LEDGER_NAMES_MAX         256u
 #define LEDGER_REGIONS_MAX       262144u /* instances of all names */
 #define LEDGER_KEPT_INSTANCES    8u      /* of each name: the worst, with their rows */
@@ -25,17 +29,43 @@ typedef uint64_t ledger_pair __attribute__((vector_size(16), may_alias));
 
 struct ledger_region {
     struct trace_region *record;
-    struct trace_row **rows; /* rows[site / TRACE_ROWS_PER_CHUNK] -> that chunk's first row */
+    struct trace_row **rows;   /* rows[site / TRACE_ROWS_PER_CHUNK] -> that chunk's first row */
+    struct trace_sizes *sizes; /* NULL: memory was refused */
+    struct trace_timeline *timeline; /* likewise */
+    int64_t left_events;             /* heap events until its next point */
     uint32_t id;
     uint32_t name;  /* index in ledger.names */
     uint32_t birth; /* blocks born as this or later were allocated inside the region */
+
+    /* Of one thread's regions. */
+    uint32_t thread;            /* its number; 0: the region is of the process */
+    uint32_t own_birth;         /* of blocks that it allocates now; no other thread uses it */
+    struct ledger_region *next; /* in its list: an older one */
+};
+
+/*
+ * Open regions of single threads: in lists by the thread's number, the youngest first. Blocks
+ * that such a thread allocates have births of its own, so that frees can tell whose they were.
+ */
+struct ledger_threads {
+    struct ledger_region *regions; /* LEDGER_THREAD_OPEN_MAX; NULL until the first */
+    struct ledger_region *free;    /* unused ones, linked by `next` */
+    struct ledger_region *lists[LEDGER_THREAD_LISTS];
+    uint32_t *birth_threads; /* by birth: whose it is; 0: everybody's */
+    uint32_t open_count;
+};
+
+/* Begins beyond a limit whose ends are still to come. */
+struct ledger_drop {
+    uint32_t thread; /* 0: of the process */
+    uint32_t name;   /* index in ledger.names, LEDGER_NAMES_MAX for all beyond */
+    uint32_t count;
 };
 
 struct ledger_name {
     char name[TRACE_NAME_BYTES];
     uint32_t instances;
     uint32_t kept_count;
-    uint32_t dropped_open; /* begins beyond a limit whose ends are still to come */
     struct trace_region *youngest;
     struct ledger_region kept[LEDGER_KEPT_INSTANCES];
 };
@@ -47,13 +77,23 @@ struct ledger {
         open[LEDGER_OPEN_MAX]; /* open[0] is the process, the last the youngest */
     uint32_t open_count;
     uint32_t region_count;
-    uint32_t begun; /* regions begun so far: the birth of a block allocated now */
+    uint32_t births; /* given so far, to regions and threads */
+    uint32_t begun;  /* birth of blocks allocated now by threads without regions of their own */
+    bool simple;     /* only the process region is open, and usable sizes are not kept */
+    bool usable;     /* they are: usable_bytes holds */
+    uint64_t usable_bytes; /* what the allocator gave for the block that is booked next */
+    uint32_t thread;       /* number of the thread whose events are booked; 0: has none */
+    struct ledger_threads threads;
     uint32_t name_count;
-    uint32_t nameless_open; /* begins beyond LEDGER_NAMES_MAX whose ends are still to come */
     struct ledger_name *names;
+    struct ledger_drop *drops; /* NULL: none so far */
+    uint32_t drop_count;
+    uint64_t drops_beyond;             /* begins that found no place there */
     struct trace_region *record_chunk; /* where the next record goes */
     struct trace_row *free_rows;       /* chunks given up, linked through their first bytes */
     struct trace_row **free_directory; /* the same for directories */
+    struct trace_sizes *free_sizes;
+    struct trace_timeline *free_timelines;
     struct trace_row *
         *lane_rows[TRACE_LANES_MAX]; /* of the process region; [0]: open[0].rows */
     struct trace_lane *lane_records[TRACE_LANES_MAX];
@@ -67,7 +107,7 @@ struct ledger_moment {
     uint32_t thread;     /* kernel thread id */
 };
 
-/* Begins region 0, "process". Returns 0 or -ENOMEM. */
+/* Begins region 0, "process". Returns 0 or -ENOMEM. Nothing else is of use before. */
 int ledger_init(struct ledger *ledger, struct tracefile *file, const struct stacktree *stacks,
                 const struct ledger_moment *now);
 
@@ -77,6 +117,9 @@ int ledger_init(struct ledger *ledger, struct tracefile *file, const struct stac
  */
 bool ledger_inherit(struct ledger *ledger, enum trace_space space, uint32_t site,
                     ledger_pair live);
+
+/* And births that come after the @births of its parent, whose blocks had @usable_bytes. */
+void ledger_inherit_more(struct ledger *ledger, uint32_t births, int64_t usable_bytes);
 
 /* What is live of @space in the process. With lanes: while all of them are stopped. */
 ledger_pair ledger_live(const struct ledger *ledger, enum trace_space space);
@@ -91,6 +134,16 @@ int ledger_begin(struct ledger *ledger, const char *name, const struct ledger_mo
  * -ENOENT, counted in unbalanced_ends.
  */
 int ledger_end(struct ledger *ledger, const char *name, const struct ledger_moment *now);
+
+/*
+ * The same for a region of the current thread, ledger.thread, which must not be 0: its own
+ * events only, and its own ends. A thread that ends leaves its regions open.
+ */
+int ledger_begin_own(struct ledger *ledger, const char *name, const struct ledger_moment *now);
+int ledger_end_own(struct ledger *ledger, const char *name, const struct ledger_moment *now);
+
+/* From now on usable_bytes is kept in the sums. No block is known yet. */
+void ledger_keep_usable(struct ledger *ledger);
 
 /* Totals of the youngest instance of @name. Returns 0 or -ENOENT. */
 int ledger_query(const struct ledger *ledger, const char *name,
@@ -112,6 +165,25 @@ bool ledger_allocate_nested(struct ledger *ledger, enum trace_space space, uint3
                             uint64_t blocks, uint64_t bytes);
 bool ledger_free_nested(struct ledger *ledger, enum trace_space space, uint32_t site,
                         uint64_t blocks, uint64_t bytes, uint32_t birth, bool temporary);
+
+/* What ledger_count_event() and ledger_birth() do where a marked region is open. */
+bool ledger_count_event_nested(struct ledger *ledger);
+uint32_t ledger_birth_own(struct ledger *ledger);
+
+/*
+ * Add the points that are due, with what is live now. @elapsed_ns: since the start of the
+ * trace. The second is for the process region alone, with what lanes have live; it returns the
+ * events until its next point.
+ */
+void ledger_add_points(struct ledger *ledger, uint64_t elapsed_ns);
+int64_t ledger_add_process_point(struct ledger *ledger, int64_t live_bytes,
+                                 uint64_t elapsed_ns);
+
+/* It is the end: peaks of the process region that no point has dated were before now. */
+void ledger_date_peaks(const struct ledger *ledger, uint64_t elapsed_ns);
+
+/* Count the size of a heap allocation, for everybody and for the thread's own regions. */
+void ledger_count_own_size(const struct ledger *ledger, uint64_t bytes);
 
 /* Count a call that returned NULL or MAP_FAILED; or a reallocation, beside its two bookings. */
 void ledger_count_failed(struct ledger *ledger, enum trace_space space);
@@ -164,6 +236,14 @@ static inline int64_t ledger_combined_live(const struct trace_region *record) {
                      record->space[TRACE_MAP_ANON].live.bytes);
 }
 
+/* The time of the peak before is not this one's: until there is a point, it is not known. */
+static inline void ledger_new_peak(struct trace_totals *totals, uint64_t bytes,
+                                   uint64_t epoch) {
+    totals->peak_elapsed_ns = 0;
+    ledger_store_order();
+    *(ledger_pair *)(void *)&totals->peak = (ledger_pair){bytes, epoch};
+}
+
 static inline void ledger_region_allocate(struct trace_region *record, struct trace_row *row,
                                           enum trace_space space, ledger_pair delta) {
     struct trace_totals *totals = &record->space[space];
@@ -172,8 +252,8 @@ static inline void ledger_region_allocate(struct trace_region *record, struct tr
     ledger_store_order();
     ledger_pair live = ledger_pair_get(&totals->live) + delta;
     ledger_pair_set(&totals->live, live);
-    if (live[1] > totals->peak.bytes)
-        *(ledger_pair *)(void *)&totals->peak = (ledger_pair){live[1], totals->peak.epoch + 1};
+    if ((int64_t)live[1] > (int64_t)totals->peak.bytes)
+        ledger_new_peak(totals, live[1], totals->peak.epoch + 1);
     if (delta[1] > totals->largest_bytes)
         totals->largest_bytes = delta[1];
     int64_t combined = ledger_combined_live(record);
@@ -192,9 +272,9 @@ static inline void ledger_region_free(struct trace_region *record, struct trace_
     ledger_pair_set(&totals->live, ledger_pair_get(&totals->live) - delta);
 }
 
-/* Only the process region is open, and it has a row for @site: the usual case. */
+/* Nothing to be done but in the process region, which has a row for @site: the usual case. */
 static inline bool ledger_is_simple(const struct ledger *ledger, uint32_t site) {
-    return __builtin_expect(ledger->open_count == 1, 1) &&
+    return __builtin_expect(ledger->simple, 1) &&
            __builtin_expect(ledger->open[0].rows[site / TRACE_ROWS_PER_CHUNK] != NULL, 1);
 }
 
@@ -214,7 +294,7 @@ static inline bool ledger_allocate(struct ledger *ledger, enum trace_space space
 }
 
 /*
- * Book them as freed. @birth: ledger.begun when they were allocated. @temporary: the free was
+ * Book them as freed. @birth: ledger_birth() when they were allocated. @temporary: the free was
  * the very next event of the allocating thread. Returns as above.
  */
 static inline bool ledger_free(struct ledger *ledger, enum trace_space space, uint32_t site,
@@ -227,4 +307,27 @@ static inline bool ledger_free(struct ledger *ledger, enum trace_space space, ui
                        (ledger_pair){blocks, bytes}, temporary);
     ledger_event_end(ledger);
     return true;
+}
+
+/* Whether a region is open that the program marked. */
+static inline bool ledger_is_marked(const struct ledger *ledger) {
+    return ledger->open_count > 1 || ledger->threads.open_count > 0;
+}
+
+/* The birth of a block that the current thread allocates now. */
+static inline uint32_t ledger_birth(struct ledger *ledger) {
+    return __builtin_expect(ledger->threads.open_count == 0, 1) ? ledger->begun
+                                                                : ledger_birth_own(ledger);
+}
+
+/* A heap event was booked. Returns whether points are due. */
+static inline bool ledger_count_event(struct ledger *ledger) {
+    if (__builtin_expect(ledger->simple, 1))
+        return __builtin_expect(--ledger->open[0].left_events <= 0, 0);
+    return ledger_count_event_nested(ledger);
+}
+
+/* The bucket of trace_lane.size_counts; @bytes is far from overflow. */
+static inline unsigned ledger_size_bucket(uint64_t bytes) {
+    return 63 ^ (unsigned)__builtin_clzll(2 * bytes + 1);
 }

@@ -33,6 +33,9 @@ struct pending_event {
     uint32_t thread;     /* PENDING_SIGNALLED: struct ledger_moment */
     uint64_t elapsed_ns; /* likewise */
     uint64_t cpu_ns;     /* likewise */
+    uint32_t number;     /* of the thread it happened in, as in struct thread_state */
+    uint64_t
+        usable_bytes; /* PENDING_ALLOCATED, _FREED: what the allocator gave; 0: not asked */
     bool temporary;
     bool keeps_old;        /* PENDING_REMAPPED: the old mapping stays */
     uintptr_t old_address; /* PENDING_REMAPPED */

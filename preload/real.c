@@ -12,18 +12,22 @@
 
 struct real_functions real;
 bool real_is_libc;
+size_t (*real_usable_size)(void *block);
 
 static struct {
     _Alignas(4096) unsigned char memory[BOOTSTRAP_BYTES];
     _Atomic size_t used_bytes;
 } bootstrap;
 
+static bool is_same_library(const void *one, const void *other) {
+    Dl_info its, others;
+    return one != NULL && other != NULL && dladdr(one, &its) != 0 &&
+           dladdr(other, &others) != 0 && its.dli_fbase == others.dli_fbase;
+}
+
 /* Not by name: tcmalloc and mimalloc define __libc_malloc, too. */
-static bool is_libc_code(void *function) {
-    Dl_info libc, its;
-    void *known = dlsym(RTLD_NEXT, "gnu_get_libc_version");
-    return known != NULL && function != NULL && dladdr(known, &libc) != 0 &&
-           dladdr(function, &its) != 0 && libc.dli_fbase == its.dli_fbase;
+static bool is_libc_code(const void *function) {
+    return is_same_library(function, dlsym(RTLD_NEXT, "gnu_get_libc_version"));
 }
 
 void real_resolve(void) {
@@ -42,6 +46,9 @@ void real_resolve(void) {
     void *code;
     memcpy(&code, &real.malloc, sizeof(code));
     real_is_libc = is_libc_code(code);
+    void *usable_size = dlsym(RTLD_NEXT, "malloc_usable_size");
+    if (is_same_library(code, usable_size))
+        memcpy(&real_usable_size, &usable_size, sizeof(usable_size));
 }
 
 void *real_bootstrap_allocate(size_t bytes, size_t alignment) {

@@ -58,6 +58,12 @@ struct real_functions {
 
 extern struct real_functions real;
 
+/*
+ * malloc_usable_size() of the allocator that malloc() is of; NULL where it has none, and libc's
+ * would be asked for blocks that are not libc's. Not a hook: programs call their own.
+ */
+extern size_t (*real_usable_size)(void *block);
+
 /* The malloc behind this library is libc's own, which never calls a hook. */
 extern bool real_is_libc;
 

@@ -44,9 +44,13 @@ static uint64_t clock_ns(clockid_t clock) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+uint64_t recorder_elapsed_ns(void) {
+    return clock_ns(CLOCK_MONOTONIC) - recorder.start_ns;
+}
+
 static struct ledger_moment this_moment(void) {
     return (struct ledger_moment){
-        .elapsed_ns = clock_ns(CLOCK_MONOTONIC) - recorder.start_ns,
+        .elapsed_ns = recorder_elapsed_ns(),
         .cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
         .thread = (uint32_t)syscall(SYS_gettid),
     };
@@ -56,7 +60,7 @@ static struct ledger_moment this_moment(void) {
 
 static void update_unwinds(void) {
     enum trace_stacks stacks = recorder.settings.stacks;
-    bool marked = recorder.ledger.open_count > 1;
+    bool marked = ledger_is_marked(&recorder.ledger);
     atomic_store_explicit(&recorder.unwinds,
                           stacks == TRACE_STACKS_ALL ||
                               (stacks == TRACE_STACKS_REGION && marked),
@@ -89,6 +93,28 @@ void recorder_region_end(const char *name) {
     struct ledger_moment now = this_moment();
     bool taken = booking_enter();
     ledger_end(&recorder.ledger, name, &now);
+    update_unwinds();
+    booking_leave(taken);
+}
+
+void recorder_thread_region_begin(const char *name) {
+    if (!markers_work(name))
+        return;
+    if (recorder_thread.number == 0)
+        recorder_thread.number = 1 + atomic_fetch_add(&recorder.threads_numbered, 1);
+    struct ledger_moment now = this_moment();
+    bool taken = booking_enter();
+    ledger_begin_own(&recorder.ledger, name, &now);
+    update_unwinds();
+    booking_leave(taken);
+}
+
+void recorder_thread_region_end(const char *name) {
+    if (!markers_work(name))
+        return;
+    struct ledger_moment now = this_moment();
+    bool taken = booking_enter();
+    ledger_end_own(&recorder.ledger, name, &now);
     update_unwinds();
     booking_leave(taken);
 }
@@ -218,7 +244,13 @@ bool recorder_begin_trace(const char *path, bool restart) {
     if ((restart ? stacktree_restart(&recorder.stacks, &recorder.file)
                  : stacktree_init(&recorder.stacks, &recorder.file)) < 0)
         return false;
-    return ledger_init(&recorder.ledger, &recorder.file, &recorder.stacks, &now) == 0;
+    if (ledger_init(&recorder.ledger, &recorder.file, &recorder.stacks, &now) < 0)
+        return false;
+    if (recorder.usable_size != NULL) {
+        recorder.file.header->flags |= TRACE_USABLE;
+        ledger_keep_usable(&recorder.ledger);
+    }
+    return true;
 }
 
 void recorder_open_gate(void) {
@@ -228,12 +260,25 @@ void recorder_open_gate(void) {
     __atomic_store_n(&recorder.gate->recording, 1, __ATOMIC_RELEASE);
 }
 
+void recorder_offer_usable_size(size_t (*usable_size)(void *block)) {
+    if (atomic_load(&recorder.start_state) == START_NOT_YET)
+        recorder.usable_size = usable_size;
+}
+
+static void decide_on_usable(void) {
+    if (!recorder.settings.usable)
+        recorder.usable_size = NULL;
+    else if (recorder.usable_size == NULL)
+        recorder.settings.ignored++;
+}
+
 static bool start(void) {
     char exe[PATH_MAX];
     char path[PATH_MAX];
 
     recorder.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     settings_read(&recorder.settings);
+    decide_on_usable();
     program_path(exe);
     recorder.gate = gate_new();
     if (recorder.gate == NULL || blocks_init(&recorder.blocks) < 0 ||
@@ -243,6 +288,8 @@ static bool start(void) {
                                   (unsigned)syscall(SYS_getpid), path) == 0;
     if (!recorder_begin_trace(named ? path : NULL, false) || lanes_init() < 0)
         return false;
+    if (recorder.usable_size != NULL)
+        lanes_forbid(); /* they do not know of usable sizes: all goes under the lock */
     if (recorder.settings.children == CHILDREN_FOLLOW)
         settings_keep_folder(&recorder.settings);
     backtrace_init();
@@ -338,6 +385,7 @@ void recorder_exiting(void) {
     bool first = recorder.file.header->state != TRACE_EXITED;
     bool whole = true;
     recorder.file.header->end_elapsed_ns = clock_ns(CLOCK_MONOTONIC) - recorder.start_ns;
+    ledger_date_peaks(&recorder.ledger, recorder.file.header->end_elapsed_ns);
     recorder.file.header->state = TRACE_EXITED;
     lanes_forbid(); /* the record says for good what is live */
     ledger_query(&recorder.ledger, "process", &totals);

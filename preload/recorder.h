@@ -64,6 +64,12 @@ static inline bool recorder_awake(void) {
     return recorder_active() || (__builtin_expect(recorder_asleep, 0) && recorder_wake());
 }
 
+/*
+ * Before recorder_start(): malloc_usable_size() of the allocator that is behind the hooks, or
+ * NULL where it has none. Called if the settings ask for it, for blocks that are known.
+ */
+void recorder_offer_usable_size(size_t (*usable_size)(void *block));
+
 /* Read the settings, create the trace, begin the process region. Later calls do nothing. */
 void recorder_start(void);
 
@@ -93,8 +99,9 @@ void recorder_failed(enum trace_space space);
 struct recorder_taken {
     struct block block;
     uintptr_t address;
-    bool known;  /* the block was in the table */
-    bool queued; /* told from a signal handler: the free is on its way already */
+    uint64_t usable_bytes; /* what the allocator gave for it; 0: not asked */
+    bool known;            /* the block was in the table */
+    bool queued;           /* told from a signal handler: the free is on its way already */
 };
 
 void recorder_reallocating(uintptr_t address, struct recorder_taken *ret_taken);
@@ -149,6 +156,8 @@ void recorder_detached(uintptr_t address, const struct recorder_unmapping *unmap
 /* Regions, see votrace.h. */
 void recorder_region_begin(const char *name);
 void recorder_region_end(const char *name);
+void recorder_thread_region_begin(const char *name);
+void recorder_thread_region_end(const char *name);
 int recorder_region_query(const char *name, struct votrace_region_totals *ret_totals);
 
 /* VOTRACE_SIGNAL was delivered: begin its region, or end it. */

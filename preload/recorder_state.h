@@ -41,7 +41,8 @@ struct recorder {
     _Alignas(RECORDER_CACHE_LINE) struct blocks blocks;
     struct mappings mappings;
     struct ledger ledger;
-    bool lanes_allowed; /* under the lock */
+    bool lanes_allowed;                 /* under the lock */
+    size_t (*usable_size)(void *block); /* NULL: usable sizes are not asked for */
     _Alignas(RECORDER_CACHE_LINE) struct stacktree stacks;
     struct modules modules;
     struct pending pending;
@@ -73,6 +74,9 @@ extern struct recorder recorder __attribute__((visibility("hidden")));
 static inline struct trace_completeness *recorder_completeness(void) {
     return &recorder.file.header->completeness;
 }
+
+/* Time since the start of the trace. */
+uint64_t recorder_elapsed_ns(void);
 
 /* This thread is in the recorder already: a signal handler has interrupted it. */
 static inline bool recorder_busy(void) {

@@ -66,6 +66,14 @@ static bool parse_children(const char *text, struct settings *settings) {
     return word >= 0;
 }
 
+static bool parse_usable(const char *text, struct settings *settings) {
+    static const char *const words[] = {"no", "yes"};
+    int word = find_word(text, words, sizeof(words) / sizeof(words[0]));
+    if (word >= 0)
+        settings->usable = word == 1;
+    return word >= 0;
+}
+
 /* A number from 1 to @most; 0 for anything else. */
 static unsigned parse_number(const char *text, unsigned most) {
     unsigned number = 0;
@@ -130,6 +138,7 @@ static const struct {
     {"VOTRACE_CHILDREN", parse_children}, /* none, exec or follow */
     {"VOTRACE_SIGNAL", parse_signal},     /* name or number: begins and ends a region */
     {"VOTRACE_REGION", parse_region},     /* what that region is called; "process": none */
+    {"VOTRACE_USABLE", parse_usable},     /* yes or no: ask for usable sizes, too */
 };
 
 /*

@@ -5,6 +5,7 @@
 #include "trace_layout.h"
 
 #include <limits.h>
+#include <stdbool.h>
 
 /* What becomes of the program's children. */
 enum settings_children {
@@ -20,6 +21,7 @@ struct settings {
     enum settings_children children;
     int signal;                    /* VOTRACE_SIGNAL: begins and ends `region`; 0: none */
     char region[TRACE_NAME_BYTES]; /* VOTRACE_REGION; "process": no region but that */
+    bool usable;      /* VOTRACE_USABLE: ask the allocator for the sizes that it gives */
     unsigned ignored; /* variables whose value means nothing: their defaults hold */
 };
 
