@@ -10,6 +10,7 @@
 #include "blocks.h"
 #include "ledger.h"
 #include "random.h"
+#include "sysmem.h"
 #include "sysmem_wrap.h"
 #include "trace_scratch.h"
 
@@ -57,6 +58,36 @@ static void allocate(uint32_t site, uint64_t bytes) {
 static void release(uint32_t site, uint64_t bytes, uint32_t birth) {
     assert_true(
         ledger_free(ledger, stacktree_site(tree, site)->space, site, 1, bytes, birth, false));
+}
+
+/* As the recorder does. */
+static void count_size(uint64_t bytes) {
+    ledger->lane_records[0]->size_counts[ledger_size_bucket(bytes)]++;
+    ledger_count_own_size(ledger, bytes);
+}
+
+/* An allocation or free by the thread of number @thread, with what belongs to one event. */
+static void event_by(uint32_t thread, uint32_t site, int64_t bytes, uint32_t birth,
+                     uint64_t elapsed_ns) {
+    ledger->thread = thread;
+    if (bytes > 0) {
+        allocate(site, (uint64_t)bytes);
+        count_size((uint64_t)bytes);
+    } else {
+        release(site, (uint64_t)-bytes, birth);
+    }
+    if (ledger_count_event(ledger))
+        ledger_add_points(ledger, elapsed_ns);
+}
+
+static void begin_by(uint32_t thread, const char *name) {
+    ledger->thread = thread;
+    assert_int_equal(ledger_begin_own(ledger, name, &moment), 0);
+}
+
+static void end_by(uint32_t thread, const char *name, int expected) {
+    ledger->thread = thread;
+    assert_int_equal(ledger_end_own(ledger, name, &moment), expected);
 }
 
 static struct votrace_region_totals query(const char *name) {
@@ -321,16 +352,416 @@ static void test_refused_memory_loses_the_event_and_says_so(void **state) {
     assert_int_equal(query("process").allocations, 0);
 }
 
+/* Regions of single threads */
+
+static void test_a_threads_region_has_that_threads_events_only(void **state) {
+    uint32_t a = add_site(0xa, TRACE_HEAP);
+    event_by(2, a, 1000, 0, 0);
+    begin_by(1, "r");
+    begin_by(2, "s");
+    event_by(1, a, 100, 0, 0);
+    event_by(2, a, 7, 0, 0);
+    event_by(3, a, 5000, 0, 0);
+    event_by(1, a, 30, 0, 0);
+    event_by(1, a, -100, ledger->begun, 0);
+    struct votrace_region_totals totals = query("r");
+    assert_int_equal(totals.live_start_bytes, 0);
+    assert_int_equal(totals.live_bytes, 30);
+    assert_int_equal(totals.live_peak_bytes, 130);
+    assert_int_equal(totals.allocations, 2);
+    assert_int_equal(totals.frees, 1);
+    assert_int_equal(at_peak(1, a), 130);
+    assert_int_equal(query("s").live_bytes, 7);
+    end_by(1, "r", 0);
+    event_by(1, a, 1, 0, 0);
+    assert_int_equal(query("r").live_bytes, 30);
+    assert_int_equal(query("r").open, 0);
+    assert_int_equal(query("process").live_bytes, 6038);
+}
+
+/* 500 are another's: live and the row fall below nothing, the peak does not. */
+static void test_a_thread_that_frees_what_others_allocated_has_less_than_nothing(void **state) {
+    uint32_t a = add_site(0xa, TRACE_HEAP);
+    uint32_t b = add_site(0xb, TRACE_HEAP);
+    struct trace_check check;
+    event_by(2, a, 500, 0, 0);
+    begin_by(1, "r");
+    event_by(1, a, -500, 1, 0);
+    event_by(1, b, 200, 0, 0);
+    event_by(1, b, 50, 0, 0);
+    struct votrace_region_totals totals = query("r");
+    assert_int_equal(totals.live_bytes, -250);
+    assert_int_equal(totals.net_bytes, -250);
+    assert_int_equal(totals.live_peak_bytes, 0);
+    assert_int_equal(totals.owned_peak_bytes, 250);
+    end_by(1, "r", 0);
+    trace_scratch_check(scratch.path, &check);
+    assert_int_equal(trace_check_site(&check, 1, a).live_bytes, -500);
+    assert_int_equal(trace_check_site(&check, 1, a).peak_bytes, 0);
+    assert_int_equal(trace_check_site(&check, 1, b).live_bytes, 250);
+    assert_int_equal(trace_check_site(&check, 1, b).peak_bytes, 0);
+    trace_scratch_check_finish(&check);
+}
+
+static void test_a_thread_ends_its_own_youngest_region_of_a_name(void **state) {
+    begin_by(1, "r");
+    begin_by(2, "r");
+    begin_by(1, "r");
+    ledger_begin(ledger, "r", &moment);
+    end_by(3, "r", -ENOENT);
+    assert_int_equal(file.header->completeness.unbalanced_ends, 1);
+    end_by(1, "r", 0);
+    end_by(1, "r", 0);
+    end_by(1, "r", -ENOENT);
+    assert_int_equal(ledger->threads.open_count, 1);
+    /* An end of the process ends no thread's, and the other way round. */
+    assert_int_equal(ledger_end(ledger, "r", &moment), 0);
+    assert_int_equal(ledger_end(ledger, "r", &moment), -ENOENT);
+    end_by(2, "r", 0);
+    struct trace_check check;
+    trace_scratch_check(scratch.path, &check);
+    for (uint32_t id = 1; id <= 4; id++)
+        assert_int_equal(check.regions[id]->open, 0);
+    assert_int_equal(check.regions[3]->instance, 3);
+    assert_int_equal(check.regions[3]->parent, 1); /* not the other thread's */
+    assert_int_equal(check.regions[4]->parent, 0);
+    trace_scratch_check_finish(&check);
+}
+
+/* Whose a block was is all that tells, whoever frees it and whatever began meanwhile. */
+static void test_a_thread_owns_what_it_allocated_itself(void **state) {
+    uint32_t a = add_site(0xa, TRACE_HEAP);
+    begin_by(1, "r");
+    ledger->thread = 1;
+    uint32_t mine = ledger_birth(ledger);
+    event_by(1, a, 100, 0, 0);
+    ledger->thread = 2;
+    uint32_t other = ledger_birth(ledger);
+    event_by(2, a, 40, 0, 0);
+    assert_int_not_equal(mine, other);
+    assert_int_equal(ledger_begin(ledger, "p", &moment), 0);
+    ledger->thread = 1;
+    uint32_t later = ledger_birth(ledger);
+    assert_true(later > mine);
+    assert_int_equal(ledger_birth(ledger), later);
+    event_by(1, a, 11, 0, 0);
+    assert_int_equal(query("r").owned_peak_bytes, 111);
+    assert_int_equal(query("p").owned_peak_bytes, 11);
+    event_by(1, a, -40, other, 0); /* not its own */
+    event_by(2, a, -100, mine, 0); /* not its event */
+    event_by(1, a, 1, 0, 0);
+    assert_int_equal(query("r").owned_peak_bytes, 112);
+    event_by(1, a, -11, later, 0);
+    assert_int_equal(query("p").owned_peak_bytes, 12);
+    event_by(1, a, 5, 0, 0);
+    assert_int_equal(query("r").owned_peak_bytes, 112);
+    assert_int_equal(query("p").owned_peak_bytes, 12);
+}
+
+static void test_mappings_and_failures_of_a_thread_are_its_own(void **state) {
+    uint32_t anon = add_site(0xb, TRACE_MAP_ANON);
+    struct trace_check check;
+    begin_by(1, "r");
+    begin_by(2, "s");
+    ledger->thread = 1;
+    allocate(anon, 8192);
+    ledger_count_failed(ledger, TRACE_HEAP);
+    ledger_count_reallocation(ledger, TRACE_HEAP);
+    assert_int_equal(query("r").map_anon_peak_added_bytes, 8192);
+    assert_int_equal(query("r").combined_peak_added_bytes, 8192);
+    assert_int_equal(query("s").map_anon_peak_added_bytes, 0);
+    trace_scratch_check(scratch.path, &check);
+    for (uint32_t id = 0; id < 3; id++) {
+        assert_int_equal(check.regions[id]->space[TRACE_HEAP].failed, id != 2);
+        assert_int_equal(check.regions[id]->space[TRACE_HEAP].reallocations, id != 2);
+    }
+    trace_scratch_check_finish(&check);
+}
+
+static void test_the_end_of_a_threads_dropped_region_ends_no_other(void **state) {
+    for (uint32_t i = 0; i < LEDGER_THREAD_OPEN_MAX - 1; i++)
+        begin_by(1 + i % 300, "r");
+    begin_by(500, "r");
+    ledger->thread = 500;
+    assert_int_equal(ledger_begin_own(ledger, "r", &moment), -ENOSPC);
+    ledger->thread = 501;
+    assert_int_equal(ledger_begin_own(ledger, "r", &moment), -ENOSPC);
+    assert_int_equal(file.header->completeness.regions_dropped, 2);
+    end_by(500, "r", 0);
+    assert_int_equal(ledger->threads.open_count, LEDGER_THREAD_OPEN_MAX);
+    end_by(501, "r", 0);
+    end_by(501, "r", -ENOENT);
+    assert_int_equal(ledger->threads.open_count, LEDGER_THREAD_OPEN_MAX);
+    end_by(500, "r", 0);
+    assert_int_equal(ledger->threads.open_count, LEDGER_THREAD_OPEN_MAX - 1);
+    begin_by(502, "r");
+}
+
+static void test_drops_beyond_the_table_of_drops_are_not_unbalanced(void **state) {
+    for (uint32_t i = 0; i < LEDGER_THREAD_OPEN_MAX; i++)
+        begin_by(1, "r");
+    for (uint32_t thread = 2; thread < LEDGER_DROPS_MAX + 12; thread++) {
+        ledger->thread = thread;
+        assert_int_equal(ledger_begin_own(ledger, "r", &moment), -ENOSPC);
+    }
+    for (uint32_t thread = 2; thread < LEDGER_DROPS_MAX + 12; thread++)
+        end_by(thread, "r", 0);
+    assert_int_equal(file.header->completeness.unbalanced_ends, 0);
+    end_by(2, "r", -ENOENT);
+    assert_int_equal(ledger->threads.open_count, LEDGER_THREAD_OPEN_MAX);
+}
+
+static void test_births_are_kept_for_the_threads_that_will_need_one(void **state) {
+    uint32_t a = add_site(0xa, TRACE_HEAP);
+    begin_by(1, "r");
+    ledger->births = BLOCKS_BIRTH_MAX - 3;
+    assert_int_equal(ledger_begin(ledger, "p", &moment), 0);
+    assert_int_equal(ledger_begin(ledger, "p", &moment), -ENOSPC);
+    ledger->thread = 1;
+    assert_int_equal(ledger_begin_own(ledger, "s", &moment), -ENOSPC);
+    uint32_t birth = ledger_birth(ledger);
+    assert_in_range(birth, BLOCKS_BIRTH_MAX - 1, BLOCKS_BIRTH_MAX);
+    event_by(1, a, 10, 0, 0);
+    event_by(1, a, -10, birth, 0);
+    event_by(1, a, 10, 0, 0);
+    assert_int_equal(query("r").owned_peak_bytes, 10);
+}
+
+static void test_refused_memory_drops_a_threads_region_and_says_so(void **state) {
+    ledger->thread = 1;
+    sysmem_refuse_after(0);
+    int begun = ledger_begin_own(ledger, "r", &moment);
+    sysmem_refuse_after(SYSMEM_NEVER);
+    assert_int_equal(begun, -ENOSPC);
+    end_by(1, "r", 0);
+    assert_int_equal(file.header->completeness.regions_dropped, 1);
+    begin_by(1, "r");
+    assert_int_equal(query("r").open, 1);
+    end_by(1, "r", 0);
+}
+
+/* Sizes */
+
+static void check_size(struct trace_check *check, uint32_t region, unsigned bucket,
+                       int64_t count) {
+    int64_t counts[TRACE_SIZE_BUCKETS];
+    assert_int_equal(trace_check_sizes(check, region, counts), 0);
+    assert_int_equal(counts[bucket], count);
+}
+
+static void test_allocations_are_counted_by_powers_of_two(void **state) {
+    static const struct {
+        uint64_t bytes;
+        unsigned bucket;
+    } sizes[] = {{0, 0}, {1, 1},     {2, 2},     {3, 2},
+                 {4, 3}, {4095, 12}, {4096, 13}, {BLOCKS_SIZE_MAX, 40}};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        assert_int_equal(ledger_size_bucket(sizes[i].bytes), sizes[i].bucket);
+}
+
+static void test_a_region_has_the_sizes_of_its_own_time(void **state) {
+    uint32_t a = add_site(0xa, TRACE_HEAP);
+    struct trace_check check;
+    event_by(0, a, 100, 0, 0);
+    ledger_begin(ledger, "r", &moment);
+    event_by(0, a, 100, 0, 0);
+    event_by(0, a, 64, 0, 0);
+    event_by(0, a, 5, 0, 0);
+    begin_by(1, "s");
+    event_by(1, a, 6, 0, 0);
+    event_by(2, a, 6, 0, 0);
+    for (int round = 0; round < 2; round++) {
+        trace_scratch_check(scratch.path, &check);
+        check_size(&check, 0, 7, 3 + round);
+        check_size(&check, 0, 3, 3);
+        check_size(&check, 1, 7, 2);
+        check_size(&check, 1, 3, 3);
+        check_size(&check, 2, 3, 1);
+        check_size(&check, 2, 7, 0);
+        trace_scratch_check_finish(&check);
+        if (round > 0)
+            break;
+        ledger_end(ledger, "r", &moment);
+        end_by(1, "s", 0);
+        event_by(1, a, 100, 0, 0); /* in neither */
+    }
+}
+
+/* Timelines */
+
+static void test_points_are_what_was_live_after_each_event(void **state) {
+    uint32_t a = add_site(0xa, TRACE_HEAP);
+    struct trace_check check;
+    event_by(0, a, 100, 0, 10);
+    ledger_begin(ledger, "r", &moment);
+    begin_by(1, "s");
+    event_by(1, a, 20, 0, 11);
+    event_by(2, a, -100, 1, 12);
+    event_by(1, a, -20, 2, 13);
+    end_by(1, "s", 0);
+    static const struct trace_point wanted[3][4] = {{{10, 100}, {11, 120}, {12, 20}, {13, 0}},
+                                                    {{11, 120}, {12, 20}, {13, 0}},
+                                                    {{11, 20}, {13, 0}}};
+    static const uint32_t counts[3] = {4, 3, 2};
+    trace_scratch_check(scratch.path, &check);
+    for (uint32_t id = 0; id < 3; id++) {
+        const struct trace_timeline *timeline = trace_check_timeline(&check, id);
+        assert_non_null(timeline);
+        assert_int_equal(timeline->count, counts[id]);
+        assert_int_equal(timeline->interval, 1);
+        assert_memory_equal(timeline->points, wanted[id],
+                            counts[id] * sizeof(struct trace_point));
+    }
+    trace_scratch_check_finish(&check);
+}
+
+static void test_a_long_timeline_keeps_its_first_point_and_stays_in_order(void **state) {
+    uint32_t a = add_site(0xa, TRACE_HEAP);
+    struct trace_check check;
+    for (uint64_t i = 1; i <= 5000; i++)
+        event_by(0, a, 10, 0, i);
+    trace_scratch_check(scratch.path, &check);
+    const struct trace_timeline *timeline = trace_check_timeline(&check, 0);
+    assert_int_equal(timeline->interval, 8);
+    assert_int_equal(timeline->count, 4999 / 8 + 1);
+    for (uint32_t i = 0; i < timeline->count; i++) {
+        assert_int_equal(timeline->points[i].elapsed_ns, 1 + 8 * i);
+        assert_int_equal(timeline->points[i].live_bytes, 10 * (1 + 8 * i));
+    }
+    trace_scratch_check_finish(&check);
+}
+
+static uint64_t peak_time(uint32_t region) {
+    struct trace_check check;
+    trace_scratch_check(scratch.path, &check);
+    uint64_t elapsed_ns = check.regions[region]->space[TRACE_HEAP].peak_elapsed_ns;
+    trace_scratch_check_finish(&check);
+    return elapsed_ns;
+}
+
+/* moment.elapsed_ns is 5. */
+static void test_a_peak_is_dated_by_the_next_point_and_undone_by_the_next_peak(void **state) {
+    uint32_t a = add_site(0xa, TRACE_HEAP);
+    event_by(0, a, 100, 0, 4);
+    ledger_begin(ledger, "r", &moment);
+    assert_int_equal(peak_time(1), 5);
+    event_by(0, a, 100, 0, 10);
+    assert_int_equal(peak_time(1), 10);
+    event_by(0, a, -100, 1, 11);
+    assert_int_equal(peak_time(1), 10);
+    ledger->open[0].left_events = ledger->open[1].left_events = 2;
+    event_by(0, a, 200, 0, 12); /* no point is due */
+    assert_int_equal(peak_time(1), 0);
+    event_by(0, a, -100, 2, 13);
+    assert_int_equal(peak_time(1), 13);
+    ledger->open[1].left_events = 100;
+    event_by(0, a, 400, 0, 14);
+    const struct ledger_moment later = {.elapsed_ns = 20};
+    ledger_end(ledger, "r", &later);
+    assert_int_equal(peak_time(1), 20);
+    event_by(0, a, 400, 0, 21);
+    ledger_date_peaks(ledger, 30);
+    assert_int_equal(peak_time(0), 21);
+}
+
+/* 30 instances, of which 8 keep what they have: what the others had is used again. */
+static void test_sizes_and_timelines_of_dropped_instances_are_used_again(void **state) {
+    uint32_t a = add_site(0xa, TRACE_HEAP);
+    struct trace_check check;
+    for (int64_t i = 1; i <= 30; i++) {
+        begin_by(1, "r");
+        event_by(1, a, i, 0, (uint64_t)i);
+        end_by(1, "r", 0);
+    }
+    trace_scratch_check(scratch.path, &check);
+    assert_int_equal(check.timelines.count, 1 + LEDGER_KEPT_INSTANCES);
+    assert_int_equal(check.sizes.count, 1 + LEDGER_KEPT_INSTANCES);
+    for (uint32_t id = 1; id <= 30; id++) {
+        bool kept = id > 30 - LEDGER_KEPT_INSTANCES;
+        const struct trace_timeline *timeline = trace_check_timeline(&check, id);
+        assert_int_equal(timeline != NULL, kept);
+        if (!kept)
+            continue;
+        assert_int_equal(timeline->count, 1);
+        assert_int_equal(timeline->points[0].live_bytes, id);
+        check_size(&check, id, ledger_size_bucket(id), 1);
+    }
+    trace_scratch_check_finish(&check);
+}
+
+static void
+test_a_region_without_memory_for_its_timeline_is_measured_all_the_same(void **state) {
+    uint32_t a = add_site(0xa, TRACE_HEAP);
+    event_by(0, a, 1, 0, 1);
+    ledger_begin(ledger, "r", &moment); /* so that directory and record are there */
+    ledger_end(ledger, "r", &moment);
+    ledger->names[1].kept_count = 0; /* nothing is given back */
+    file.left_bytes = 0;
+    file.spilling = true; /* as if the file could not grow */
+    struct trace_row **rows =
+        sysmem_map(((BLOCKS_SITE_MAX + 2) / TRACE_ROWS_PER_CHUNK) * sizeof(*rows));
+    ledger->free_directory = rows;
+    sysmem_refuse_after(0);
+    int begun = ledger_begin(ledger, "r", &moment);
+    sysmem_refuse_after(SYSMEM_NEVER);
+    assert_int_equal(begun, 0);
+    assert_null(ledger->open[1].timeline);
+    assert_null(ledger->open[1].sizes);
+    file.spilling = false;
+    for (uint64_t i = 0; i < 10; i++)
+        event_by(0, a, 1, 0, 2);
+    assert_int_equal(query("r").allocations, 10);
+    assert_int_equal(ledger_end(ledger, "r", &moment), 0);
+}
+
+/* Usable sizes */
+
+static void usable(uint32_t site, int64_t bytes, uint64_t usable_bytes, uint32_t birth) {
+    ledger->usable_bytes = usable_bytes;
+    if (bytes >= 0)
+        allocate(site, (uint64_t)bytes);
+    else
+        release(site, (uint64_t)-bytes, birth);
+}
+
+static void test_usable_bytes_are_kept_beside_the_requested_ones(void **state) {
+    uint32_t a = add_site(0xa, TRACE_HEAP);
+    uint32_t anon = add_site(0xb, TRACE_MAP_ANON);
+    struct trace_check check;
+    file.header->flags |= TRACE_USABLE;
+    ledger_keep_usable(ledger);
+    usable(a, 100, 104, 0);
+    ledger_begin(ledger, "r", &moment);
+    usable(a, 10, 24, 0);
+    usable(a, -100, 104, 1);
+    usable(a, 60, 72, 0); /* 70 requested: no peak, although */
+    usable(a, 30, 40, 0);
+    ledger->usable_bytes = 77; /* of no meaning for mappings */
+    allocate(anon, 4096);
+    usable(a, 11, 24, 0); /* 111 requested, 160 usable: the peak */
+    usable(a, -60, 72, 1);
+    trace_scratch_check(scratch.path, &check);
+    assert_int_equal(check.regions[1]->usable_start_bytes, 104);
+    assert_int_equal(check.regions[1]->usable_live_bytes, 88);
+    assert_int_equal(check.regions[1]->usable_at_peak_bytes, 160);
+    assert_int_equal(check.regions[0]->usable_live_bytes, 88);
+    assert_int_equal(check.regions[0]->usable_at_peak_bytes, 160);
+    trace_scratch_check_finish(&check);
+}
+
 /* The model: a peak copies everything. */
 
-#define SITES  90
-#define BLOCKS 400
-#define NAMES  4
+#define SITES   90
+#define BLOCKS  400
+#define NAMES   4
+#define THREADS 4 /* of which number 0 never has regions of its own */
 
 struct model_region {
     bool open;
     uint32_t id;
     uint32_t name;
+    uint32_t thread; /* 0: of the process */
+    int64_t sizes[TRACE_SIZE_BUCKETS];
     int64_t start[SITES], live[SITES], peak[SITES];
     uint64_t allocations[SITES], frees[SITES];
     int64_t owned_live[TRACE_SPACES], owned_peak[TRACE_SPACES];
@@ -348,6 +779,7 @@ struct model {
         int64_t bytes;
         uint32_t birth;
         uint32_t begun_regions;
+        uint32_t thread; /* that allocated it */
     } blocks[BLOCKS];
 };
 
@@ -362,18 +794,33 @@ static int64_t combined(const struct model *model, const struct model_region *re
     return sum(model, region->live, TRACE_HEAP) + sum(model, region->live, TRACE_MAP_ANON);
 }
 
-static void model_begin(struct model *model, uint32_t name) {
+static void model_begin(struct model *model, uint32_t name, uint32_t thread) {
     struct model_region *region = &model->regions[model->region_count];
     memset(region, 0, sizeof(*region));
-    if (model->region_count > 0)
+    if (model->region_count > 0 && thread == 0)
         memcpy(region->start, model->regions[0].live, sizeof(region->start));
     memcpy(region->live, region->start, sizeof(region->live));
     memcpy(region->peak, region->start, sizeof(region->peak));
     region->combined_start = region->combined_peak = combined(model, region);
     region->id = model->region_count;
     region->name = name;
+    region->thread = thread;
     region->open = true;
     model->region_count++;
+}
+
+static unsigned bucket_of(int64_t bytes) {
+    unsigned bucket = 0;
+    for (; bytes > 0; bytes /= 2)
+        bucket++;
+    return bucket;
+}
+
+/* Allocated inside of the region: after it began, and by its thread. */
+static bool model_owns(const struct model *model, uint32_t region, uint32_t block) {
+    uint32_t thread = model->regions[region].thread;
+    return model->blocks[block].begun_regions > region &&
+           (thread == 0 || model->blocks[block].thread == thread);
 }
 
 static void model_change(struct model *model, uint32_t block, int64_t sign) {
@@ -382,9 +829,12 @@ static void model_change(struct model *model, uint32_t block, int64_t sign) {
     int64_t bytes = sign * model->blocks[block].bytes;
     for (uint32_t i = 0; i < model->region_count; i++) {
         struct model_region *region = &model->regions[i];
-        if (!region->open)
+        bool seen = region->thread == 0 || region->thread == ledger->thread;
+        if (!region->open || !seen)
             continue;
         region->live[site] += bytes;
+        if (sign > 0 && space == TRACE_HEAP)
+            region->sizes[bucket_of(bytes)]++;
         region->allocations[site] += sign > 0;
         region->frees[site] += sign < 0;
         if (sum(model, region->live, space) > sum(model, region->peak, space))
@@ -393,8 +843,7 @@ static void model_change(struct model *model, uint32_t block, int64_t sign) {
                     region->peak[s] = region->live[s];
         if (combined(model, region) > region->combined_peak)
             region->combined_peak = combined(model, region);
-        /* Blocks born while fewer regions had begun are not the region's own. */
-        if (i > 0 && model->blocks[block].begun_regions > i) {
+        if (i > 0 && model_owns(model, i, block)) {
             region->owned_live[space] += bytes;
             if (region->owned_live[space] > region->owned_peak[space])
                 region->owned_peak[space] = region->owned_live[space];
@@ -411,6 +860,7 @@ static void compare_sites(const struct model *model, const struct trace_check *c
             /* Not touched: nothing has changed since the region began. */
             assert_int_equal(region->allocations[s] + region->frees[s], 0);
             assert_true(region->open || region->live[s] == 0);
+            assert_true(region->thread == 0 || region->live[s] == 0);
             continue;
         }
         int64_t live = (int64_t)(row->start.bytes + row->allocated.bytes - row->freed.bytes);
@@ -440,8 +890,13 @@ static void compare_region(const struct model *model, const struct trace_check *
     assert_int_equal(record->open, region->open);
     assert_int_equal(record->combined_start_bytes, region->combined_start);
     assert_int_equal(record->combined_peak_bytes, region->combined_peak);
-    if ((record->flags & TRACE_REGION_NO_ROWS) == 0)
-        compare_sites(model, check, region);
+    assert_int_equal((record->flags & TRACE_REGION_THREAD) != 0, region->thread != 0);
+    if ((record->flags & TRACE_REGION_NO_ROWS) != 0)
+        return;
+    int64_t sizes[TRACE_SIZE_BUCKETS];
+    compare_sites(model, check, region);
+    assert_int_equal(trace_check_sizes((struct trace_check *)check, region->id, sizes), 0);
+    assert_memory_equal(sizes, region->sizes, sizeof(sizes));
 }
 
 static void compare(const struct model *model) {
@@ -454,6 +909,7 @@ static void compare(const struct model *model) {
 }
 
 static void step_block(struct model *model, struct random *random) {
+    ledger->thread = (uint32_t)random_below(random, THREADS);
     uint32_t block = (uint32_t)random_below(random, BLOCKS);
     if (model->blocks[block].live) {
         uint32_t site = model->blocks[block].site;
@@ -468,25 +924,36 @@ static void step_block(struct model *model, struct random *random) {
     model->blocks[block].site = site;
     model->blocks[block].bytes =
         (int64_t)(random_below(random, 1000) >> random_below(random, 9));
-    model->blocks[block].birth = ledger->begun;
+    model->blocks[block].birth = ledger_birth(ledger);
     model->blocks[block].begun_regions = model->region_count;
+    model->blocks[block].thread = ledger->thread;
     allocate(model->sites[site], (uint64_t)model->blocks[block].bytes);
+    if (model->spaces[site] == TRACE_HEAP)
+        count_size((uint64_t)model->blocks[block].bytes);
     model_change(model, block, 1);
 }
 
 static void step_region(struct model *model, struct random *random) {
     static const char *const names[NAMES] = {"a", "b", "c", "d"};
     uint32_t name = (uint32_t)random_below(random, NAMES);
-    if (random_below(random, 2) == 0 && ledger->open_count < 10 && model->region_count < 2000) {
-        assert_int_equal(ledger_begin(ledger, names[name], &moment), 0);
-        model_begin(model, name);
+    uint32_t thread = (uint32_t)random_below(random, THREADS);
+    ledger->thread = thread > 0 ? thread : (uint32_t)random_below(random, THREADS);
+    uint32_t open = ledger->open_count + ledger->threads.open_count;
+    if (random_below(random, 2) == 0 && open < 14 && model->region_count < 2000) {
+        int r = thread > 0 ? ledger_begin_own(ledger, names[name], &moment)
+                           : ledger_begin(ledger, names[name], &moment);
+        assert_int_equal(r, 0);
+        model_begin(model, name, thread);
         return;
     }
     uint32_t at = model->region_count;
     while (at-- > 1)
-        if (model->regions[at].open && model->regions[at].name == name)
+        if (model->regions[at].open && model->regions[at].name == name &&
+            model->regions[at].thread == thread)
             break;
-    assert_int_equal(ledger_end(ledger, names[name], &moment), at > 0 ? 0 : -ENOENT);
+    int r = thread > 0 ? ledger_end_own(ledger, names[name], &moment)
+                       : ledger_end(ledger, names[name], &moment);
+    assert_int_equal(r, at > 0 ? 0 : -ENOENT);
     if (at > 0)
         model->regions[at].open = false;
 }
@@ -502,7 +969,7 @@ static void test_random_bookings_agree_with_a_model_that_copies_at_every_peak(vo
         for (unsigned k = 0; k < 9; k++)
             model->sites[i] = add_site(0x1000 + i * 16 + k, model->spaces[i]);
     }
-    model_begin(model, NAMES);
+    model_begin(model, NAMES, 0);
     for (unsigned i = 0; i < 12000; i++) {
         if (random_below(&random, 25) == 0)
             step_region(model, &random);
@@ -511,10 +978,11 @@ static void test_random_bookings_agree_with_a_model_that_copies_at_every_peak(vo
         if (i % 100 == 0)
             compare(model);
     }
-    while (ledger->open_count > 1) {
+    while (ledger_is_marked(ledger)) {
         step_region(model, &random);
         compare(model);
     }
+    assert_int_equal(ledger->threads.open_count, 0);
     free(model);
 }
 
@@ -537,6 +1005,23 @@ int main(void) {
         TEST(test_the_ends_of_names_beyond_the_limit_are_not_unbalanced),
         TEST(test_regions_beyond_the_limits_are_counted_as_dropped),
         TEST(test_refused_memory_loses_the_event_and_says_so),
+        TEST(test_a_threads_region_has_that_threads_events_only),
+        TEST(test_a_thread_that_frees_what_others_allocated_has_less_than_nothing),
+        TEST(test_a_thread_ends_its_own_youngest_region_of_a_name),
+        TEST(test_a_thread_owns_what_it_allocated_itself),
+        TEST(test_mappings_and_failures_of_a_thread_are_its_own),
+        TEST(test_the_end_of_a_threads_dropped_region_ends_no_other),
+        TEST(test_drops_beyond_the_table_of_drops_are_not_unbalanced),
+        TEST(test_births_are_kept_for_the_threads_that_will_need_one),
+        TEST(test_refused_memory_drops_a_threads_region_and_says_so),
+        TEST(test_allocations_are_counted_by_powers_of_two),
+        TEST(test_a_region_has_the_sizes_of_its_own_time),
+        TEST(test_points_are_what_was_live_after_each_event),
+        TEST(test_a_long_timeline_keeps_its_first_point_and_stays_in_order),
+        TEST(test_a_peak_is_dated_by_the_next_point_and_undone_by_the_next_peak),
+        TEST(test_sizes_and_timelines_of_dropped_instances_are_used_again),
+        TEST(test_a_region_without_memory_for_its_timeline_is_measured_all_the_same),
+        TEST(test_usable_bytes_are_kept_beside_the_requested_ones),
         TEST(test_random_bookings_agree_with_a_model_that_copies_at_every_peak),
     };
     return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
