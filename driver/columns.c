@@ -65,6 +65,22 @@ static void free_chunks(struct column_bytes *bytes) {
     memset(bytes, 0, sizeof(*bytes));
 }
 
+/* All chunks but the first, which is emptied. */
+static void clear_chunks(struct column_bytes *bytes) {
+    struct column_chunk *first = bytes->first;
+    if (first == NULL)
+        return;
+    struct column_chunk *next;
+    for (struct column_chunk *chunk = first->next; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    first->next = NULL;
+    first->used = 0;
+    bytes->last = first;
+    bytes->total = 0;
+}
+
 void column_init(struct column *column, const struct field *field) {
     uint64_t cell_bytes = field_wire_bytes(field, field->items);
     bool fixed =
@@ -83,6 +99,14 @@ void column_finish(struct column *column) {
     free_chunks(&column->cells);
     free_chunks(&column->ends);
     free_chunks(&column->nulls);
+}
+
+void column_clear(struct column *column) {
+    clear_chunks(&column->cells);
+    clear_chunks(&column->ends);
+    clear_chunks(&column->nulls);
+    column->rows = 0;
+    column->bits = 0;
 }
 
 uint64_t column_stored_bytes(const struct column *column) {

@@ -62,6 +62,9 @@ struct column {
 void column_init(struct column *column, const struct field *field) _nonnull_;
 void column_finish(struct column *column) _nonnull_;
 
+/* Forget all rows. Room for the next ones is kept, a chunk of each kind. */
+void column_clear(struct column *column) _nonnull_;
+
 /* Memory that the values take, without the chunks' unused ends. */
 uint64_t column_stored_bytes(const struct column *column) _nonnull_;
 

@@ -104,7 +104,7 @@ static int read_count(const char *option, const char *text, uint64_t *ret_value)
 }
 
 static int find_format(const char *name, enum serialization *ret_format) {
-    for (int i = SERIALIZATION_TABLEDATA; i < SERIALIZATIONS; i++) {
+    for (int i = SERIALIZATION_TABLEDATA; i <= SERIALIZATION_BINARY2; i++) {
         if (strcmp(serialization_name((enum serialization)i), name) != 0)
             continue;
         *ret_format = (enum serialization)i;

@@ -16,6 +16,7 @@ static const char *const serialization_names[SERIALIZATIONS] = {
     [SERIALIZATION_TABLEDATA] = "tabledata",
     [SERIALIZATION_BINARY] = "binary",
     [SERIALIZATION_BINARY2] = "binary2",
+    [SERIALIZATION_FITS] = "fits",
 };
 
 static const char *const strategy_names[STRATEGIES] = {

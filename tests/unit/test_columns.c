@@ -45,6 +45,36 @@ static void test_a_large_column_wastes_less_than_two_percent(void **state) {
     column_finish(&column);
 }
 
+static void test_a_cleared_column_starts_again_with_little_room(void **state) {
+    struct field field = field_of(FIELD_INT, "*");
+    struct column column;
+    column_init(&column, &field);
+    for (int32_t round = 0; round < 3; round++) {
+        for (int32_t row = 0; row < 5000; row++) {
+            const int32_t item = round * 5000 + row;
+            assert_int_equal(column_store(&column, &item, sizeof(item)), 0);
+            assert_int_equal(column_end_cell(&column), 0);
+        }
+        struct column_cursor cursor;
+        struct column_cell cell;
+        column_cursor_init(&cursor, &column);
+        for (int32_t row = 0; row < 5000; row++) {
+            uint64_t bytes;
+            int32_t item;
+            assert_true(column_cursor_next(&cursor, &cell));
+            assert_int_equal(cell.bytes, sizeof(item));
+            memcpy(&item, column_cursor_take(&cursor, cell.bytes, &bytes), sizeof(item));
+            assert_int_equal(item, round * 5000 + row);
+        }
+        assert_false(column_cursor_next(&cursor, &cell));
+        column_clear(&column);
+        assert_int_equal(column.rows, 0);
+        assert_true(column_stored_bytes(&column) == 0);
+        assert_true(held_bytes(&column.cells) < 2048);
+    }
+    column_finish(&column);
+}
+
 static void test_fixed_cells_come_back_in_order_and_whole(void **state) {
     struct field field = field_of(FIELD_SHORT, "300");
     struct column column;
@@ -191,6 +221,7 @@ static void test_a_null_cell_of_a_huge_field_takes_no_room(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_large_column_wastes_less_than_two_percent),
+        cmocka_unit_test(test_a_cleared_column_starts_again_with_little_room),
         cmocka_unit_test(test_fixed_cells_come_back_in_order_and_whole),
         cmocka_unit_test(test_variable_cells_may_span_chunks),
         cmocka_unit_test(test_null_bits_are_exact_and_only_where_needed),
