@@ -10,6 +10,7 @@
 #include "attributes.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -28,3 +29,5 @@ void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);
 /* With four decimals; null when @value is not finite. */
 void json_ratio(struct json *json, const char *key, double value);
+/* A number as it was printed elsewhere; it must be one in JSON's grammar. */
+void json_real(struct json *json, const char *key, const char *digits, size_t length);

@@ -86,3 +86,8 @@ void json_ratio(struct json *json, const char *key, double value) {
     write_lead(json, key);
     fprintf(json->stream, "%.4f", value);
 }
+
+void json_real(struct json *json, const char *key, const char *digits, size_t length) {
+    write_lead(json, key);
+    fwrite(digits, 1, length, json->stream);
+}
