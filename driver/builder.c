@@ -158,6 +158,8 @@ static int set_arraysize(struct builder *builder, const struct attributes *attri
     field->items = 1;
     if (arraysize == NULL)
         return 0;
+    if (copy_attribute(builder, attributes, ATTRIBUTE_ARRAYSIZE, &field->arraysize) < 0)
+        return -ENOMEM;
     int r = field_set_arraysize(field, arraysize, attributes->of[ATTRIBUTE_ARRAYSIZE].length);
     if (r == 0)
         return 0;

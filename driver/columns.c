@@ -212,6 +212,8 @@ static bool null_item(const struct field *field, unsigned char ret_item[16],
 
 int column_end_null(struct column *column) {
     column->null_cells++;
+    if (column->marks_nulls && set_null_bit(column, column->rows) < 0)
+        return -ENOMEM;
     if (!column->fixed)
         return column_end_cell(column);
 
@@ -225,7 +227,7 @@ int column_end_null(struct column *column) {
         if (r < 0)
             return r;
     }
-    if (needs_bit) {
+    if (needs_bit && !column->marks_nulls) {
         int r = set_null_bit(column, column->rows);
         if (r < 0)
             return r;

@@ -16,6 +16,9 @@
  * What null is: a real is NaN, a boolean COLUMN_BOOLEAN_NULL, a string or variable array has no
  * items, an integer with VALUES null has that value. Only bits and integers without VALUES null
  * need the bit. A null cell of fixed length is one whose every item is null.
+ *
+ * Who must tell a null cell from one that holds NaN or nothing sets @marks_nulls before the
+ * first row: then every null cell has its bit.
  */
 #pragma once
 
@@ -54,6 +57,7 @@ struct column {
     struct column_bytes nulls; /* reaches as far as the last null row */
     uint64_t cell_bytes;       /* of a fixed column; 0 for variable ones */
     bool fixed;
+    bool marks_nulls; /* a null bit for every null cell, also where its items tell */
     uint64_t rows;
     uint64_t bits;       /* variable bits: in this cell so far */
     uint64_t null_cells; /* cells that were null or empty in the file */

@@ -167,21 +167,29 @@ int field_set_null(struct field *field, const char *text, size_t length) {
     return 0;
 }
 
+static int copy_text(const char *from, char **ret_copy) {
+    if (from == NULL)
+        return 0;
+    *ret_copy = strdup(from);
+    return *ret_copy == NULL ? -ENOMEM : 0;
+}
+
 int field_copy(const struct field *from, struct field *ret_field) {
     *ret_field = *from;
     ret_field->name = NULL;
+    ret_field->arraysize = NULL;
     ret_field->null_text = NULL;
-    ret_field->name = strdup(from->name);
-    if (ret_field->name == NULL)
-        return -ENOMEM;
-    if (from->null_text == NULL)
-        return 0;
-    ret_field->null_text = strdup(from->null_text);
-    return ret_field->null_text == NULL ? -ENOMEM : 0;
+    int r = copy_text(from->name, &ret_field->name);
+    if (r == 0)
+        r = copy_text(from->arraysize, &ret_field->arraysize);
+    if (r == 0)
+        r = copy_text(from->null_text, &ret_field->null_text);
+    return r;
 }
 
 void field_finish(struct field *field) {
     free(field->name);
+    free(field->arraysize);
     free(field->null_text);
     memset(field, 0, sizeof(*field));
 }

@@ -50,6 +50,7 @@ struct field {
     bool variable;
     uint64_t items;        /* in each cell; of variable ones a cell holds a multiple of it */
     uint64_t string_items; /* arrays of strings: characters of each, otherwise 0 */
+    char *arraysize;       /* as written, owned; NULL when there is none or nobody kept it */
     bool has_null;         /* VALUES null is a number that cells can hold */
     int64_t null_integer;  /* for the integer types */
     double null_real;      /* for the floating types, the float ones rounded to float */

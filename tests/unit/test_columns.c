@@ -187,6 +187,36 @@ static void test_null_bits_are_exact_and_only_where_needed(void **state) {
         column_finish(&columns[i]);
 }
 
+static void test_every_null_cell_can_be_told_from_one_that_looks_like_it(void **state) {
+    const struct field fields[] = {field_of(FIELD_DOUBLE, NULL), field_of(FIELD_CHAR, "*"),
+                                   field_of(FIELD_SHORT, "*")};
+    for (int i = 0; i < 3; i++) {
+        struct column column;
+        column_init(&column, &fields[i]);
+        column.marks_nulls = true;
+        double nan = NAN;
+        for (int row = 0; row < 100; row++) {
+            if (row % 3 == 0)
+                assert_int_equal(column_end_null(&column), 0);
+            else if (i == 0)
+                assert_true(column_store(&column, &nan, 8) == 0 &&
+                            column_end_cell(&column) == 0);
+            else
+                assert_int_equal(column_end_cell(&column), 0);
+        }
+        struct column_cursor cursor;
+        struct column_cell cell;
+        column_cursor_init(&cursor, &column);
+        for (int row = 0; row < 100; row++) {
+            uint64_t bytes;
+            assert_true(column_cursor_next(&cursor, &cell));
+            assert_int_equal(cell.null, row % 3 == 0);
+            assert_true(cell.bytes == 0 || column_cursor_take(&cursor, 8, &bytes) != NULL);
+        }
+        column_finish(&column);
+    }
+}
+
 static void test_variable_bits_keep_their_number(void **state) {
     struct field field = field_of(FIELD_BIT, "*");
     struct column column;
@@ -225,6 +255,7 @@ int main(void) {
         cmocka_unit_test(test_fixed_cells_come_back_in_order_and_whole),
         cmocka_unit_test(test_variable_cells_may_span_chunks),
         cmocka_unit_test(test_null_bits_are_exact_and_only_where_needed),
+        cmocka_unit_test(test_every_null_cell_can_be_told_from_one_that_looks_like_it),
         cmocka_unit_test(test_variable_bits_keep_their_number),
         cmocka_unit_test(test_a_null_cell_of_a_huge_field_takes_no_room),
     };
