@@ -32,13 +32,13 @@
  *     3. row.allocated / row.freed,       6. updating becomes 0
  *        one 16-byte store each
  *
- * Lanes. While no marked region is open, a thread may have a lane: rows of the process region
- * that it alone writes, without a lock. Lane 0 is everybody's, under the lock. An event in a
- * lane does the steps above with the lane's own `updating`, and leaves out 4: the process
- * region's live is the sum over its rows. It takes step 5 only if no other lane is in use; a
- * thread that could make a new peak otherwise makes the others stop first. Everything below
- * that says "row" of the process region holds for the row of S in each lane by itself, and S is
- * their sum.
+ * Lanes. A thread may have a lane: rows of the process region that it alone writes, without a
+ * lock; and if marked regions are open it is the only one that has. Lane 0 is everybody's, under
+ * the lock. An event in a lane does the steps above with the lane's own `updating`, and in the
+ * process region leaves out 4: its live is the sum over its rows. It takes step 5 only if no
+ * other lane is in use; a thread that could make a new peak otherwise makes the others stop
+ * first. Everything below that says "row" of the process region holds for the row of S in each
+ * lane by itself, and S is their sum.
  *
  * What a reader derives, for a region R and a site S of R's space:
  *

@@ -52,7 +52,7 @@ static inline bool booking_enter(void) {
 }
 
 static inline void booking_leave(bool taken) {
-    if (recorder.lanes_allowed && !ledger_is_marked(&recorder.ledger))
+    if (recorder.lanes_allowed)
         lanes_reconsider();
     booking_leave_beside(taken);
 }

@@ -60,8 +60,7 @@ static inline struct lane *lane_to_try(void) {
 
 /* Whether an event that did not fit in the lane does now; lanes are then as they were. */
 static bool prepare(struct lane *lane, uint32_t site, uintptr_t address) {
-    return lane != NULL && !recorder_busy() &&
-           atomic_load_explicit(&lane->lease, memory_order_relaxed) == recorder_thread.lease &&
+    return lane != NULL && !recorder_busy() && lane_is_open(lane, recorder_thread.lease) &&
            lanes_prepare(lane, site, address);
 }
 

@@ -309,12 +309,13 @@ static void open_lane(struct lane *lane, int64_t credit_bytes, bool alone) {
     lane->inherited_birth = recorder.inherited_birth;
     lane->limit_bytes = credit_bytes;
     lane->alone = alone;
+    lane->marked = recorder.ledger.open_count > 1;
     lane->recent_events = 0;
     give(lane, first_tick(alone));
     lane->base_allocations = allocations_in(lane->record);
     lane->base_reallocations = lane->record->reallocations;
-    atomic_store_explicit(&lane->lease,
-                          atomic_load_explicit(&lane->owner, memory_order_relaxed),
+    uint64_t owner = atomic_load_explicit(&lane->owner, memory_order_relaxed);
+    atomic_store_explicit(&lane->lease, owner | (lane->marked ? LANES_MARKED : 0),
                           memory_order_release);
 }
 
@@ -334,7 +335,7 @@ static void open_lanes(struct lanes *lanes) {
     uint32_t count = choose(lanes, chosen);
     int64_t gap = gap_below_peaks();
     int64_t needs = 0;
-    if (count == 0 || (count > 1 && gap == 0)) {
+    if (count == 0 || (count > 1 && (gap == 0 || recorder.ledger.open_count > 1))) {
         lanes->waited_events = 0;
         return;
     }
@@ -371,7 +372,7 @@ void lanes_note_event(uintptr_t address, int64_t bytes) {
 
 __attribute__((noinline)) void lanes_reconsider(void) {
     struct lanes *lanes = recorder.lanes;
-    if (lanes->open_count > 0 || ledger_is_marked(&recorder.ledger))
+    if (lanes->open_count > 0 || recorder.ledger.threads.open_count > 0)
         return;
     if (__libc_single_threaded) {
         if (own_lane() != NULL)
@@ -399,6 +400,29 @@ void lanes_raise(struct lane *lane) {
         base_bytes;
 }
 
+/* In marked regions */
+
+bool lanes_inner_ready(uint32_t site) {
+    return ledger_inner_ready(&recorder.ledger, site);
+}
+
+void lanes_inner_allocated(uint32_t site, uint64_t bytes) {
+    ledger_allocate_inner(&recorder.ledger, site, bytes);
+}
+
+void lanes_inner_freed(const struct block *block, bool temporary) {
+    ledger_free_inner(&recorder.ledger, block->site, block->size_bytes, block->birth,
+                      temporary);
+}
+
+void lanes_inner_reallocated(void) {
+    ledger_count_inner_reallocation(&recorder.ledger);
+}
+
+bool lanes_inner_event(void) {
+    return ledger_count_inner_event(&recorder.ledger);
+}
+
 /* Beside open lanes */
 
 /* Make the page of @address this lane's. False: it is another's that is open. */
@@ -423,9 +447,10 @@ static bool lacks_page(const struct lane *lane, uintptr_t address) {
 bool lanes_prepare(struct lane *lane, uint32_t site, uintptr_t address) {
     bool provided = false;
     bool taken = booking_enter_beside();
-    if (atomic_load_explicit(&lane->lease, memory_order_relaxed) == recorder_thread.lease) {
-        if (site != LANES_NO_SITE && lane_row(lane, site) == NULL)
-            provided |= ledger_reserve_lane_row(&recorder.ledger, lane->number, site);
+    if (lane_is_open(lane, recorder_thread.lease)) {
+        if (site != LANES_NO_SITE && lane_row_ready(lane, site) == NULL)
+            provided |= ledger_reserve_lane_row(&recorder.ledger, lane->number, site) &&
+                        ledger_reserve_inner(&recorder.ledger, site);
         if (lacks_page(lane, address))
             provided |= take_page(lane, address);
         if (lacks_page(lane, lane->latest_address))
@@ -449,11 +474,14 @@ static int64_t live_now(const struct lanes *lanes) {
 
 __attribute__((noinline)) void lanes_tick(struct lane *lane) {
     bool taken = booking_enter_beside();
-    if (atomic_load_explicit(&lane->lease, memory_order_relaxed) == recorder_thread.lease) {
-        take_events(lane);
-        int64_t events = ledger_add_process_point(&recorder.ledger, live_now(recorder.lanes),
-                                                  recorder_elapsed_ns());
-        give(lane, events);
+    if (lane_is_open(lane, recorder_thread.lease)) {
+        uint64_t elapsed_ns = recorder_elapsed_ns();
+        if (lane->left_events <= 0) {
+            take_events(lane);
+            give(lane, ledger_add_process_point(&recorder.ledger, live_now(recorder.lanes),
+                                                elapsed_ns));
+        }
+        ledger_add_inner_points(&recorder.ledger, elapsed_ns);
     }
     booking_leave_beside(taken);
 }

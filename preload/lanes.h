@@ -2,7 +2,7 @@
 /*
  * lanes.h: heap events without a lock.
  *
- * While only the process region is open, a thread that allocates has a lane: rows of counters,
+ * While no marked region is open, a thread that allocates has a lane: rows of counters,
  * pages of the table of blocks and a credit, none of which another thread touches. The credits
  * together are no more than the gap between live and the peak, so that no event inside them can
  * be a new peak, in whatever order the threads run. A lane that runs out of credit has the
@@ -31,6 +31,9 @@
 #define LANES_NO_ADDRESS 1u         /* no block is there: latest_address when there is none */
 #define LANES_NO_SITE    UINT32_MAX /* for lanes_prepare() */
 
+/* In lane.lease: marked regions are open, and what is done for young blocks is not enough. */
+#define LANES_MARKED (UINT64_C(1) << 63)
+
 struct lane {
     /* The owner's while the lane is open. */
     _Alignas(64) _Atomic uint64_t lease; /* the owner's number; 0: closed */
@@ -45,7 +48,8 @@ struct lane {
     uint32_t birth;           /* of blocks allocated now */
     uint32_t inherited_birth; /* of a forked child: blocks of that or before are its parent's */
     uint16_t number;
-    bool alone; /* no other lane is open */
+    bool alone;  /* no other lane is open */
+    bool marked; /* events count in marked regions as well; then it is alone */
 
     /* Under the lock. */
     _Atomic uint64_t owner;      /* lease of the thread that has the lane; 0: nobody */
@@ -102,11 +106,18 @@ void lanes_reconsider(void);
  */
 bool lanes_prepare(struct lane *lane, uint32_t site, uintptr_t address);
 
-/* left_events has run out: a point of the timeline is due. The lock is not held. */
+/* A point of a timeline is due. The lock is not held. */
 void lanes_tick(struct lane *lane);
 
 /* More is live than the limit of the only open lane. */
 void lanes_raise(struct lane *lane);
+
+/* The events of a marked lane in the marked regions, before those in the process region. */
+bool lanes_inner_ready(uint32_t site);
+void lanes_inner_allocated(uint32_t site, uint64_t bytes);
+void lanes_inner_freed(const struct block *block, bool temporary);
+void lanes_inner_reallocated(void);
+bool lanes_inner_event(void);
 
 /* One event in a lane. The order of the stores is part of the trace format, as in ledger.h. */
 
@@ -132,6 +143,17 @@ static inline bool lane_enter(struct lane *lane, uint64_t lease) {
     return false;
 }
 
+/* Whether the lane is open for the thread with @lease, marked or not. */
+static inline bool lane_is_open(const struct lane *lane, uint64_t lease) {
+    return (atomic_load_explicit(&lane->lease, memory_order_relaxed) & ~LANES_MARKED) == lease;
+}
+
+/* lane_enter(), marked or not. */
+static inline bool lane_enter_any(struct lane *lane, uint64_t lease) {
+    return lane_enter(lane, lease | (atomic_load_explicit(&lane->lease, memory_order_relaxed) &
+                                     LANES_MARKED));
+}
+
 static inline void lane_leave(struct lane *lane) {
     __atomic_store_n(&lane->record->updating, 0, __ATOMIC_RELEASE);
 }
@@ -151,7 +173,17 @@ static inline void lane_set_live(struct lane *lane, int64_t bytes) {
 
 /* Returns whether lanes_tick() is due. */
 static inline bool lane_count_event(struct lane *lane) {
-    return __builtin_expect(--lane->left_events <= 0, 0);
+    bool due = --lane->left_events <= 0;
+    if (__builtin_expect(lane->marked, 0))
+        due |= lanes_inner_event();
+    return __builtin_expect(due, 0);
+}
+
+/* The row of @site, if the marked regions have theirs as well. */
+static inline struct trace_row *lane_row_ready(const struct lane *lane, uint32_t site) {
+    if (__builtin_expect(lane->marked, 0) && !lanes_inner_ready(site))
+        return NULL;
+    return lane_row(lane, site);
 }
 
 /* Whether @live may be reached in this lane. */
@@ -199,8 +231,10 @@ static inline void lane_book(struct lane *lane, struct trace_row *row, uint64_t 
     lane_count_size(lane->record, bytes);
 }
 
-static inline void lane_book_allocated(struct lane *lane, struct trace_row *row,
+static inline void lane_book_allocated(struct lane *lane, struct trace_row *row, uint32_t site,
                                        uint64_t bytes) {
+    if (__builtin_expect(lane->marked, 0))
+        lanes_inner_allocated(site, bytes);
     lane_book(lane, row, bytes);
     if (lane_live(lane) > lane->limit_bytes)
         lanes_raise(lane);
@@ -214,19 +248,26 @@ static inline void lane_book_freed(struct lane *lane, struct trace_row *row, uin
     lane_set_live(lane, lane_live(lane) - (int64_t)bytes);
 }
 
+static inline void lane_book_freed_block(struct lane *lane, struct trace_row *row,
+                                         const struct block *block, bool temporary) {
+    if (__builtin_expect(lane->marked, 0))
+        lanes_inner_freed(block, temporary);
+    lane_book_freed(lane, row, block->size_bytes, temporary);
+}
+
 /*
  * An event of the thread with @lease. False: nothing was done; lanes_prepare() may help.
  */
 static inline bool lane_allocate(struct lane *lane, uint64_t lease, struct blocks *blocks,
                                  uintptr_t address, uint64_t bytes, uint32_t site) {
-    if (!lane_enter(lane, lease))
+    if (!lane_enter_any(lane, lease))
         return false;
-    struct trace_row *row = lane_row(lane, site);
+    struct trace_row *row = lane_row_ready(lane, site);
     bool done = row != NULL && lane_allows(lane, lane_live(lane) + (int64_t)bytes) &&
                 lane_keep_block(lane, blocks, address, bytes, site);
     bool tick = false;
     if (__builtin_expect(done, 1)) {
-        lane_book_allocated(lane, row, bytes);
+        lane_book_allocated(lane, row, site, bytes);
         tick = lane_count_event(lane);
     }
     lane_leave(lane);
@@ -266,7 +307,7 @@ static inline bool lane_allocate_young(struct lane *lane, uint64_t lease, uintpt
 /* Take a block out of the table, to be booked later. */
 static inline bool lane_take(struct lane *lane, uint64_t lease, struct blocks *blocks,
                              uintptr_t address, struct block *ret_block) {
-    if (!lane_enter(lane, lease))
+    if (!lane_enter_any(lane, lease))
         return false;
     bool taken = lane_take_block(lane, blocks, address, ret_block);
     lane_leave(lane);
@@ -276,16 +317,16 @@ static inline bool lane_take(struct lane *lane, uint64_t lease, struct blocks *b
 /* Book what was taken out as freed, if the lane has a row for it. */
 static inline bool lane_book_if_row(struct lane *lane, const struct block *block,
                                     bool temporary) {
-    struct trace_row *row = lane_row(lane, block->site);
+    struct trace_row *row = lane_row_ready(lane, block->site);
     if (__builtin_expect(row != NULL, 1))
-        lane_book_freed(lane, row, block->size_bytes, temporary);
+        lane_book_freed_block(lane, row, block, temporary);
     return row != NULL;
 }
 
 /* Book as freed what was taken out. */
 static inline bool lane_free_taken(struct lane *lane, uint64_t lease, const struct block *block,
                                    bool temporary) {
-    if (!lane_enter(lane, lease))
+    if (!lane_enter_any(lane, lease))
         return false;
     bool done = lane_book_if_row(lane, block, temporary);
     bool tick = done && lane_count_event(lane);
@@ -331,7 +372,7 @@ static inline enum lane_answer lane_free(struct lane *lane, uint64_t lease,
                                          bool temporary, struct block *ret_block) {
     enum lane_answer answer = LANE_DONE;
     bool tick = false;
-    if (!lane_enter(lane, lease))
+    if (!lane_enter_any(lane, lease))
         return LANE_NOTHING;
     if (!lane_take_block(lane, blocks, address, ret_block))
         answer = LANE_NOTHING;
@@ -349,18 +390,20 @@ static inline enum lane_answer lane_free(struct lane *lane, uint64_t lease,
 static inline bool lane_reallocate(struct lane *lane, uint64_t lease, struct blocks *blocks,
                                    const struct block *old, uintptr_t address, uint64_t bytes,
                                    uint32_t site) {
-    if (!lane_enter(lane, lease))
+    if (!lane_enter_any(lane, lease))
         return false;
-    struct trace_row *old_row = lane_row(lane, old->site);
-    struct trace_row *row = lane_row(lane, site);
+    struct trace_row *old_row = lane_row_ready(lane, old->site);
+    struct trace_row *row = lane_row_ready(lane, site);
     int64_t live = lane_live(lane) - (int64_t)old->size_bytes + (int64_t)bytes;
     bool done = old_row != NULL && row != NULL && lane_allows(lane, live) &&
                 lane_keep_block(lane, blocks, address, bytes, site);
     bool tick = false;
     if (__builtin_expect(done, 1)) {
-        lane_book_freed(lane, old_row, old->size_bytes, false);
-        lane_book_allocated(lane, row, bytes);
+        lane_book_freed_block(lane, old_row, old, false);
+        lane_book_allocated(lane, row, site, bytes);
         lane->record->reallocations++;
+        if (__builtin_expect(lane->marked, 0))
+            lanes_inner_reallocated();
         tick = lane_count_event(lane);
     }
     lane_leave(lane);

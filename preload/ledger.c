@@ -125,6 +125,46 @@ __attribute__((noinline)) bool ledger_free_nested(struct ledger *ledger, enum tr
     return true;
 }
 
+/* In marked regions alone */
+
+bool ledger_inner_ready(const struct ledger *ledger, uint32_t site) {
+    for (uint32_t i = 1; i < ledger->open_count; i++)
+        if (ledger->open[i].rows[site / TRACE_ROWS_PER_CHUNK] == NULL)
+            return false;
+    return true;
+}
+
+bool ledger_reserve_inner(struct ledger *ledger, uint32_t site) {
+    for (uint32_t i = 1; i < ledger->open_count; i++)
+        if (!reserve_row(ledger, &ledger->open[i], site))
+            return false;
+    return true;
+}
+
+void ledger_allocate_inner(struct ledger *ledger, uint32_t site, uint64_t bytes) {
+    for (uint32_t i = ledger->open_count; i-- > 1;)
+        allocate_in(ledger, &ledger->open[i], TRACE_HEAP, site, (ledger_pair){1, bytes});
+}
+
+void ledger_free_inner(struct ledger *ledger, uint32_t site, uint64_t bytes, uint32_t birth,
+                       bool temporary) {
+    for (uint32_t i = ledger->open_count; i-- > 1;)
+        free_in(ledger, &ledger->open[i], TRACE_HEAP, site, (ledger_pair){1, bytes}, birth,
+                temporary);
+}
+
+void ledger_count_inner_reallocation(struct ledger *ledger) {
+    for (uint32_t i = 1; i < ledger->open_count; i++)
+        ledger->open[i].record->space[TRACE_HEAP].reallocations++;
+}
+
+bool ledger_count_inner_event(struct ledger *ledger) {
+    bool due = false;
+    for (uint32_t i = 1; i < ledger->open_count; i++)
+        due |= --ledger->open[i].left_events <= 0;
+    return due;
+}
+
 /* Beside the bookings */
 
 void ledger_count_failed(struct ledger *ledger, enum trace_space space) {
@@ -183,6 +223,11 @@ static void add_point(struct ledger_region *region, int64_t live_bytes, uint64_t
 static void add_if_due(struct ledger_region *region, uint64_t elapsed_ns) {
     if (region->left_events <= 0)
         add_point(region, (int64_t)region->record->space[TRACE_HEAP].live.bytes, elapsed_ns);
+}
+
+void ledger_add_inner_points(struct ledger *ledger, uint64_t elapsed_ns) {
+    for (uint32_t i = 1; i < ledger->open_count; i++)
+        add_if_due(&ledger->open[i], elapsed_ns);
 }
 
 void ledger_add_points(struct ledger *ledger, uint64_t elapsed_ns) {

@@ -166,6 +166,19 @@ bool ledger_allocate_nested(struct ledger *ledger, enum trace_space space, uint3
 bool ledger_free_nested(struct ledger *ledger, enum trace_space space, uint32_t site,
                         uint64_t blocks, uint64_t bytes, uint32_t birth, bool temporary);
 
+/*
+ * Heap events where the process region is booked elsewhere, in a lane: the same for the marked
+ * regions alone, all of which must have a row for the site. The process region comes after.
+ */
+bool ledger_inner_ready(const struct ledger *ledger, uint32_t site);
+bool ledger_reserve_inner(struct ledger *ledger, uint32_t site);
+void ledger_allocate_inner(struct ledger *ledger, uint32_t site, uint64_t bytes);
+void ledger_free_inner(struct ledger *ledger, uint32_t site, uint64_t bytes, uint32_t birth,
+                       bool temporary);
+void ledger_count_inner_reallocation(struct ledger *ledger);
+bool ledger_count_inner_event(struct ledger *ledger);
+void ledger_add_inner_points(struct ledger *ledger, uint64_t elapsed_ns);
+
 /* What ledger_count_event() and ledger_birth() do where a marked region is open. */
 bool ledger_count_event_nested(struct ledger *ledger);
 uint32_t ledger_birth_own(struct ledger *ledger);
