@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 static void start_library(void) {
-    real_resolve();
+    if (!real_resolve())
+        return;
     recorder_offer_usable_size(real_usable_size);
     recorder_start();
 }

@@ -30,10 +30,10 @@ static bool is_libc_code(const void *function) {
     return is_same_library(function, dlsym(RTLD_NEXT, "gnu_get_libc_version"));
 }
 
-void real_resolve(void) {
-    static _Atomic bool begun;
+bool real_resolve(void) {
+    static _Atomic bool begun, done;
     if (atomic_exchange(&begun, true))
-        return;
+        return done;
     struct real_functions found;
 #define HOOK(type, name, parameters)                                                           \
     {                                                                                          \
@@ -49,6 +49,8 @@ void real_resolve(void) {
     void *usable_size = dlsym(RTLD_NEXT, "malloc_usable_size");
     if (is_same_library(code, usable_size))
         memcpy(&real_usable_size, &usable_size, sizeof(usable_size));
+    done = true;
+    return true;
 }
 
 void *real_bootstrap_allocate(size_t bytes, size_t alignment) {

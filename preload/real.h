@@ -69,9 +69,10 @@ extern bool real_is_libc;
 
 /*
  * Look every function up behind this library. While it goes on, dlsym() may allocate: the hooks
- * then answer from real_bootstrap_allocate(). Once; later calls do nothing.
+ * then answer from real_bootstrap_allocate(). Once; later calls do nothing. Returns whether all
+ * of it is done: not to such a hook.
  */
-void real_resolve(void);
+bool real_resolve(void);
 
 /* Zeroed memory, aligned to @alignment (a power of two), never freed; NULL with ENOMEM. */
 void *real_bootstrap_allocate(size_t bytes, size_t alignment);

@@ -25,7 +25,10 @@ static void events(void *before) {
     munmap(pages, 8192);
     free(c);
     votrace_region_end("inner");
+    votrace_thread_region_begin("own");
     free(a);
+    free(malloc(10));
+    votrace_thread_region_end("own");
 }
 
 int main(void) {

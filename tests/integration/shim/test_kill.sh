@@ -27,10 +27,13 @@ for stacks in all none; do
 done
 
 # Not killed, but stopped: every state that a kill could leave.
-for stacks in all none; do
-    export VOTRACE_STACKS=$stacks
-    name="every instruction of a few events, stacks $stacks"
-    "$step_events" "$lib" "$work/stepped.$stacks.vtr" "$stepped" >"$work/log" 2>&1
+for what in all none usable; do
+    case $what in
+    usable) export VOTRACE_STACKS=none VOTRACE_USABLE=yes ;;
+    *) export VOTRACE_STACKS="$what" ;;
+    esac
+    name="every instruction of a few events, $what"
+    "$step_events" "$lib" "$work/stepped.$what.vtr" "$stepped" >"$work/log" 2>&1
     status=$?
     if [ "$status" -eq 77 ]; then
         skip "$name" 'ptrace() is not allowed'

@@ -104,9 +104,12 @@ void *realloc(void *block, size_t bytes) {
     return copy;
 }
 
+/* Without it libc's is there, and knows nothing of these blocks. */
+#ifndef WITHOUT_USABLE_SIZE
 size_t malloc_usable_size(void *block) {
     return block == NULL ? 0 : (size_t)1 << ((struct head *)block - 1)->class;
 }
+#endif
 
 /* Aligned to 16 only, which is all that the victims ask for. */
 void *aligned_alloc(size_t alignment, size_t bytes) {
