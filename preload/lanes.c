@@ -26,7 +26,8 @@
 #define WAIT_EVENTS_MIN     32u
 #define WAIT_EVENTS_MAX     8192u
 #define WORTH_EVENTS        1000 /* lanes that were open for fewer cost more than they saved */
-#define ACTIVE_SHARE        16   /* of the events in lanes, to get one again without asking */
+#define WORTH_EVENTS_MARKED 50000
+#define ACTIVE_SHARE        16 /* of the events in lanes, to get one again without asking */
 #define PAUSES_BEFORE_SLEEP 2000
 
 static bool membarrier_works(void) {
@@ -204,11 +205,16 @@ static int64_t flush(struct lane *lane) {
     return lane->recent_events;
 }
 
-/* After lanes were open for @events, at the cost of stopping other threads. */
+/*
+ * After lanes were open for @events, at the cost of stopping other threads. In a marked region
+ * only one may be open: threads that take turns there are not worth it.
+ */
 static void learn(struct lanes *lanes, int64_t events) {
-    if (events < WORTH_EVENTS && lanes->wait_events < WAIT_EVENTS_MAX)
+    bool worth =
+        events >= (recorder.ledger.open_count > 1 ? WORTH_EVENTS_MARKED : WORTH_EVENTS);
+    if (!worth && lanes->wait_events < WAIT_EVENTS_MAX)
         lanes->wait_events *= 2;
-    else if (events >= WORTH_EVENTS && lanes->wait_events > WAIT_EVENTS_MIN)
+    else if (worth)
         lanes->wait_events /= 4;
     if (lanes->wait_events < WAIT_EVENTS_MIN)
         lanes->wait_events = WAIT_EVENTS_MIN;
