@@ -9,7 +9,7 @@
 
 static void stored(void);
 #define TIMELINE_STORED() stored()
-#include "timeline.c"
+#include "timeline.c" /* NOLINT(bugprone-suspicious-include): with TIMELINE_STORED() of its own */
 
 #include <string.h>
 
