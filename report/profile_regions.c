@@ -292,7 +292,9 @@ static int region_rows_derive(struct derivation *d, uint32_t id, struct profile_
     memcpy(rows, scratch, count * sizeof(*rows));
     region->rows = rows;
     region->rows_count = count;
-    bool live_lags = id == 0 && trace_has_lanes(trace) && !trace_has_ended(trace);
+    /* A thread that is alone books in a lane, too: that of number 0. */
+    bool in_lanes = trace->lanes[0] || trace_has_lanes(trace);
+    bool live_lags = id == 0 && in_lanes && !trace_has_ended(trace);
     return region->open ? open_totals_derive(d, region, rows, live_lags) : 0;
 }
 
