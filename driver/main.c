@@ -5,6 +5,7 @@
  * A command is a row in the table and one function that turns arguments into an options struct
  * and calls what does the work. `parse` may be left out.
  */
+#include "check.h"
 #include "config.h"
 #include "decimal.h"
 #include "errors.h"
@@ -26,6 +27,7 @@ struct command {
 
 static int run_parse(int argc, char **argv);
 static int run_generate(int argc, char **argv);
+static int run_check(int argc, char **argv);
 
 /* The first is what runs when no command is named. */
 static const struct command commands[] = {
@@ -35,6 +37,8 @@ static const struct command commands[] = {
     {"generate",
      "--preset NAME --rows N --format tabledata|binary|binary2 [--seed S] [-o FILE]",
      "write a table of random values, the same for the same seed", run_generate},
+    {"check", "[--all] [--json] FILE... | --codes",
+     "tell everything that is wrong with a VOTable, by the standard of its version", run_check},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -169,6 +173,40 @@ static int run_generate(int argc, char **argv) {
     else
         complain_at(generate.path, 0, "%s", problem.text);
     return EXIT_CODE_TROUBLE;
+}
+
+static int run_check(int argc, char **argv) {
+    static const struct option options[] = {
+        {"all", no_argument, NULL, 'a'},
+        {"json", no_argument, NULL, 'j'},
+        {"codes", no_argument, NULL, 'c'},
+        {0},
+    };
+    struct check_options check = {0};
+    int option;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        switch (option) {
+        case 'a':
+            check.all = true;
+            break;
+        case 'j':
+            check.json = true;
+            break;
+        case 'c':
+            check_print_codes();
+            return fflush(stdout) == 0 ? EXIT_CODE_OK : EXIT_CODE_TROUBLE;
+        default:
+            return complain_usage(NULL);
+        }
+    }
+    if (optind == argc)
+        return complain_usage("no file to check, name one or - for standard input");
+    int worst = EXIT_CODE_OK;
+    for (; optind < argc; optind++) {
+        int code = check_run(argv[optind], &check);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
 }
 
 int main(int argc, char **argv) {

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check_stream.h: the text of a STREAM, or of a TD with encoding="base64", against its FIELDs.
+ *
+ *     text --> base64, by the letter --> bytes --> rows, counted and looked at, not kept
+ */
+#pragma once
+
+#include "attributes.h"
+#include "check_cell.h"
+#include "check_findings.h"
+#include "check_schema.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum check_stream_kind {
+    CHECK_STREAM_BINARY,
+    CHECK_STREAM_BINARY2,
+    CHECK_STREAM_FITS,   /* only its first bytes are looked at */
+    CHECK_STREAM_OPAQUE, /* only the base64 is */
+};
+
+enum check_phase {
+    CHECK_BETWEEN_ROWS,
+    CHECK_FLAGS,
+    CHECK_COUNT,
+    CHECK_ITEMS,
+};
+
+struct check_stream {
+    struct findings *findings; /* borrowed, and so are the fields */
+    const struct check_field *fields;
+    size_t field_count;
+    enum schema_version version;
+    enum check_stream_kind kind;
+    enum schema_element element; /* STREAM or TD */
+    uint64_t lineno;             /* of it */
+    uint64_t text_lineno;        /* of the next character */
+    bool stopped;                /* what follows makes no sense */
+
+    uint32_t group; /* base64 digits that wait for the rest of their group */
+    unsigned digits;
+    unsigned padding;
+    uint64_t bytes; /* decoded so far */
+
+    enum check_phase phase;
+    size_t at; /* field */
+    uint64_t left;
+    uint64_t items;
+    uint64_t row_start;
+    uint64_t rows;
+    unsigned char carry[9]; /* a count, a half of a character, the start of a FITS file */
+    unsigned carried;
+    unsigned utf8_left;   /* bytes that continue a character */
+    unsigned char *flags; /* owned */
+    size_t flags_bytes;
+};
+
+/* Returns 0 or -ENOMEM; finish in either case. */
+int check_stream_init(struct check_stream *stream, struct findings *findings,
+                      const struct check_fields *fields, enum schema_version version,
+                      enum check_stream_kind kind, enum schema_element element,
+                      uint64_t lineno) _must_check_ _nonnull_;
+void check_stream_finish(struct check_stream *stream) _nonnull_;
+
+void check_stream_text(struct check_stream *stream, const char *text, size_t length) _nonnull_;
+
+/* The element is closed. True and the rows when their number is known. */
+bool check_stream_end(struct check_stream *stream, uint64_t *ret_rows) _nonnull_;

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check_table.c: FIELDs and PARAMs, and whether cells, VALUES and streams fit them.
+ */
+#include "check_document.h"
+#include "check_value.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBERS                                                                                \
+    (SCHEMA_BIT(FIELD_UNSIGNED_BYTE) | SCHEMA_BIT(FIELD_SHORT) | SCHEMA_BIT(FIELD_INT) |       \
+     SCHEMA_BIT(FIELD_LONG) | SCHEMA_BIT(FIELD_FLOAT) | SCHEMA_BIT(FIELD_DOUBLE))
+#define STRINGS (SCHEMA_BIT(FIELD_CHAR) | SCHEMA_BIT(FIELD_UNICODE_CHAR))
+
+/* The xtypes of DALI 1.1, section 3.3: datatypes, and items that a value has; 0: any number. */
+static const struct {
+    const char *name;
+    uint32_t types;
+    uint64_t items;
+} xtypes[] = {
+    {"timestamp", STRINGS, 0}, {"interval", NUMBERS, 2}, {"hms", STRINGS, 0},
+    {"dms", STRINGS, 0},       {"point", NUMBERS, 2},    {"circle", NUMBERS, 3},
+    {"polygon", NUMBERS, 0},   {"uri", STRINGS, 0},      {"uuid", STRINGS, 0},
+    {"moc", STRINGS, 0},       {"shape", STRINGS, 0},
+};
+
+static struct findings *findings_of(struct check_document *document) {
+    return &document->findings;
+}
+
+static uint64_t lineno_of(const struct check_document *document) {
+    return document->frames[document->depth - 1].lineno;
+}
+
+/* ---- FIELD and PARAM ---- */
+
+/* Items at most: all numbers of an arraysize multiplied, unless it ends in a * by itself. */
+static uint64_t read_bound(const char *arraysize) {
+    uint64_t bound = 1;
+    const char *c = arraysize;
+    while (*c >= '0' && *c <= '9') {
+        char *end;
+        unsigned long long extent = strtoull(c, &end, 10);
+        if (__builtin_mul_overflow(bound, extent, &bound))
+            return UINT64_MAX;
+        c = *end == 'x' ? end + 1 : end;
+    }
+    return *c == '*' && (c == arraysize || c[-1] == 'x') ? UINT64_MAX : bound;
+}
+
+static bool check_datatype(struct check_document *document, enum schema_element element,
+                           const char *datatype, struct check_field *field) {
+    if (datatype == NULL)
+        return false; /* A03 has been told where it is wrong */
+    if (field_type_find(datatype, strlen(datatype), &field->field.type) < 0) {
+        findings_add(findings_of(document), FINDING_F01, lineno_of(document), element,
+                     "datatype",
+                     "%s '%.60s' has datatype \"%.40s\", which VOTable does not have, its "
+                     "values are not looked at",
+                     schema_element_name(element), field->field.name, datatype);
+        return false;
+    }
+    if (field->field.type == FIELD_UNICODE_CHAR && document->version >= V1_6)
+        findings_add(
+            findings_of(document), FINDING_F09, lineno_of(document), element, NULL,
+            "%s '%.60s' is of unicodeChar, which is deprecated in VOTable %s, use char",
+            schema_element_name(element), field->field.name,
+            schema_version_name(document->version));
+    return true;
+}
+
+static bool check_arraysize(struct check_document *document, enum schema_element element,
+                            const char *arraysize, struct check_field *field) {
+    struct findings *findings = findings_of(document);
+    const char *name = schema_element_name(element);
+    field->scalar = arraysize == NULL || *arraysize == '\0';
+    field->field.items = 1;
+    field->bound = 1;
+    if (field->scalar && field_is_string(&field->field))
+        findings_add(findings, FINDING_F03, lineno_of(document), element, NULL,
+                     "%s '%.60s' is one %s, arraysize is missing: \"*\" makes it a string",
+                     name, field->field.name, field_type_name(field->field.type));
+    if (field->scalar)
+        return true;
+    if (field_set_arraysize(&field->field, arraysize, strlen(arraysize)) < 0) {
+        /* What is no arraysize at all has been told by A04. */
+        if (value_is_of_kind(KIND_ARRAYSIZE, arraysize, document->version))
+            findings_add(findings, FINDING_F02, lineno_of(document), element, "arraysize",
+                         "%s '%.60s' has arraysize \"%.40s\", which has no meaning, its values "
+                         "are not looked at",
+                         name, field->field.name, arraysize);
+        return false;
+    }
+    field->bound = read_bound(arraysize);
+    if (strcmp(arraysize, "1") == 0)
+        findings_add(
+            findings, FINDING_F04, lineno_of(document), element, NULL,
+            "%s '%.60s' has arraysize \"1\", which some read as an array and some as a "
+            "scalar, leave it out",
+            name, field->field.name);
+    return true;
+}
+
+static void check_xtype(struct check_document *document, enum schema_element element,
+                        const char *xtype, struct check_field *field) {
+    for (size_t i = 0; i < sizeof(xtypes) / sizeof(xtypes[0]); i++) {
+        if (strcmp(xtypes[i].name, xtype) != 0)
+            continue;
+        bool fits = (xtypes[i].types & SCHEMA_BIT(field->field.type)) != 0;
+        /* Arrays of such values have one more dimension. */
+        if (xtypes[i].items > 0)
+            fits = fits && !field->scalar && field->field.items % xtypes[i].items == 0;
+        if (!fits)
+            findings_add(findings_of(document), FINDING_A09, lineno_of(document), element,
+                         "xtype",
+                         "%s '%.60s' has xtype \"%s\", which its datatype and arraysize cannot "
+                         "hold",
+                         schema_element_name(element), field->field.name, xtype);
+        field->timestamp = fits && i == 0 && field->field.string_items == 0;
+    }
+}
+
+/* Returns false when memory ran out. */
+static bool read_field(struct check_document *document, enum schema_element element,
+                       const struct check_begin *begin, struct check_field *field) {
+    const char *name = check_begin_get(begin, "name");
+    const char *id = check_begin_get(begin, "ID");
+    const char *xtype = check_begin_get(begin, "xtype");
+    field->field.name = strdup(name != NULL ? name : id != NULL ? id : "");
+    if (field->field.name == NULL) {
+        problem_set_memory(document->problem);
+        return false;
+    }
+    field->usable =
+        check_datatype(document, element, check_begin_get(begin, "datatype"), field) &&
+        check_arraysize(document, element, check_begin_get(begin, "arraysize"), field);
+    if (field->usable && xtype != NULL)
+        check_xtype(document, element, xtype, field);
+    return true;
+}
+
+static void begin_field(struct check_document *document, const struct check_begin *begin) {
+    struct check_table *table = &document->table;
+    document->field = NULL;
+    if (table->has_ref) {
+        /* Its own FIELDs take the place of the other table's. */
+        table->has_ref = false;
+        table->fields = (struct check_fields){0};
+    }
+    struct check_field *field = check_fields_add(&table->fields);
+    if (field == NULL) {
+        problem_set_memory(document->problem);
+        return;
+    }
+    if (read_field(document, SCHEMA_FIELD, begin, field))
+        document->field = field;
+}
+
+static void begin_param(struct check_document *document, const struct check_begin *begin) {
+    struct check_field *param = &document->param;
+    check_field_finish(param);
+    *param = (struct check_field){0};
+    document->field = NULL;
+    if (!read_field(document, SCHEMA_PARAM, begin, param))
+        return;
+    document->field = param;
+    const char *value = check_begin_get(begin, "value");
+    if (value == NULL || !param->usable)
+        return;
+    char words[FINDING_TEXT_BYTES];
+    enum finding_code code =
+        check_cell_text(param, document->version, value, strlen(value), words);
+    /* What is but a warning of a cell is one of a PARAM. */
+    if (code != FINDING_CODES)
+        findings_add(findings_of(document), finding_is_error(code) ? FINDING_F07 : code,
+                     begin->lineno, SCHEMA_PARAM, "value", "the value of PARAM '%.60s': %s",
+                     param->field.name, words);
+}
+
+/* ---- VALUES and what is in it ---- */
+
+/* One item of the field, by itself. */
+static struct check_field item_of(const struct check_field *field) {
+    struct check_field item = *field;
+    item.field.null_text = NULL;
+    item.field.variable = false;
+    item.field.items = 1;
+    item.field.string_items = 0;
+    item.bound = UINT64_MAX;
+    return item;
+}
+
+static void begin_values(struct check_document *document, const struct check_begin *begin) {
+    const char *null = check_begin_get(begin, "null");
+    struct check_field *field = document->field;
+    if (null == NULL || field == NULL || !field->usable)
+        return;
+    struct check_field item = item_of(field);
+    char words[FINDING_TEXT_BYTES] = "it is empty";
+    enum finding_code code = *null == '\0' && field_is_integer(&field->field)
+                                 ? FINDING_C01
+                                 : check_cell_text(&item, V1_6, null, strlen(null), words);
+    if (code != FINDING_CODES && finding_is_error(code))
+        findings_add(findings_of(document), FINDING_F05, begin->lineno, SCHEMA_VALUES, "null",
+                     "VALUES null of '%.60s': %s", field->field.name, words);
+    if (field_set_null(&field->field, null, strlen(null)) < 0)
+        problem_set_memory(document->problem);
+}
+
+static void begin_bound(struct check_document *document, enum schema_element element,
+                        const struct check_begin *begin) {
+    const char *value = check_begin_get(begin, "value");
+    const struct check_field *field = document->field;
+    if (value == NULL || field == NULL || !field->usable || field_is_string(&field->field))
+        return;
+    struct check_field item = item_of(field);
+    /* Of arrays they may be arrays, from 1.5 on. */
+    item.field.variable = !field->scalar;
+    char words[FINDING_TEXT_BYTES] = "it is empty";
+    enum finding_code code = *value == '\0'
+                                 ? FINDING_C01
+                                 : check_cell_text(&item, V1_6, value, strlen(value), words);
+    if (code != FINDING_CODES && finding_is_error(code))
+        findings_add(findings_of(document), FINDING_F06, begin->lineno, element, "value",
+                     "%s of '%.60s': %s", schema_element_name(element), field->field.name,
+                     words);
+}
+
+/* ---- TABLE ---- */
+
+static void begin_table(struct check_document *document, const struct check_begin *begin) {
+    struct check_table *table = &document->table;
+    const char *nrows = check_begin_get(begin, "nrows");
+    const char *ref = check_begin_get(begin, "ref");
+    document->in_table = true;
+    table->lineno = begin->lineno;
+    table->rows_known = true;
+    if (nrows != NULL && value_is_of_kind(KIND_COUNT, nrows, document->version)) {
+        errno = 0;
+        table->nrows = strtoull(nrows, NULL, 10);
+        table->has_nrows = errno == 0;
+    }
+    const struct check_id *other = ref != NULL ? check_ids_find(&document->ids, ref) : NULL;
+    if (other != NULL && other->element == SCHEMA_TABLE) {
+        table->has_ref = true;
+        table->fields = other->fields;
+    }
+}
+
+static int compare_names(const void *a, const void *b) {
+    const struct check_field *const *one = a;
+    const struct check_field *const *other = b;
+    int order = strcmp((*one)->field.name, (*other)->field.name);
+    return order != 0 ? order : *one < *other ? -1 : 1;
+}
+
+static void check_names(struct check_document *document) {
+    const struct check_fields *fields = &document->table.fields;
+    if (fields->count < 2)
+        return;
+    const struct check_field **sorted = calloc(fields->count, sizeof(*sorted));
+    if (sorted == NULL) {
+        problem_set_memory(document->problem);
+        return;
+    }
+    for (size_t i = 0; i < fields->count; i++)
+        sorted[i] = &fields->items[i];
+    qsort(sorted, fields->count, sizeof(*sorted), compare_names);
+    for (size_t i = 1; i < fields->count; i++) {
+        const char *name = sorted[i]->field.name;
+        if (*name == '\0' || strcmp(sorted[i - 1]->field.name, name) != 0)
+            continue;
+        findings_add(findings_of(document), FINDING_R04, document->table.lineno, SCHEMA_TABLE,
+                     NULL, "FIELDs %td and %td are both named '%.60s'",
+                     sorted[i - 1] - fields->items + 1, sorted[i] - fields->items + 1, name);
+    }
+    free(sorted);
+}
+
+static void end_table(struct check_document *document) {
+    struct check_table *table = &document->table;
+    if (!table->has_ref)
+        check_names(document);
+    if (table->has_data && table->has_nrows && table->rows_known && table->nrows != table->rows)
+        findings_add(findings_of(document), FINDING_T01, table->lineno, SCHEMA_TABLE, "nrows",
+                     "TABLE has nrows=\"%" PRIu64 "\" and %" PRIu64 " rows, correct nrows",
+                     table->nrows, table->rows);
+    if (!table->has_ref && table->id != NULL)
+        table->id->fields = table->fields;
+    else if (!table->has_ref)
+        check_fields_finish(&table->fields);
+    *table = (struct check_table){0};
+    document->in_table = false;
+    document->field = NULL;
+}
+
+static void begin_data(struct check_document *document, const struct check_begin *begin) {
+    struct check_table *table = &document->table;
+    table->has_data = true;
+    document->field = NULL;
+    if (table->fields.count == 0)
+        findings_add(findings_of(document), FINDING_F08, begin->lineno, SCHEMA_DATA, NULL,
+                     "the TABLE has data but no FIELDs, nothing can be read from it");
+}
+
+/* ---- rows of TABLEDATA ---- */
+
+static void end_row(struct check_document *document) {
+    struct check_table *table = &document->table;
+    table->rows++;
+    if (table->fields.count > 0 && document->cells != table->fields.count)
+        findings_add(findings_of(document), FINDING_C05, document->tr_lineno, SCHEMA_TR, NULL,
+                     "row %" PRIu64 " has %zu cells, the table has %zu FIELDs", table->rows,
+                     document->cells, table->fields.count);
+}
+
+static void begin_cell(struct check_document *document, const struct check_begin *begin) {
+    const char *encoding = check_begin_get(begin, "encoding");
+    document->cell_encoded = encoding != NULL && strcmp(encoding, "none") != 0;
+    document->cell_base64 = encoding != NULL && strcmp(encoding, "base64") == 0;
+    document->text_bytes = 0;
+}
+
+/* The text is the cell's BINARY form. */
+static void check_encoded_cell(struct check_document *document, struct check_field *field) {
+    struct check_fields fields = {field, 1, 1};
+    struct check_stream stream;
+    uint64_t rows = 0;
+    if (check_stream_init(&stream, findings_of(document), &fields, document->version,
+                          CHECK_STREAM_BINARY, SCHEMA_TD, lineno_of(document)) < 0)
+        problem_set_memory(document->problem);
+    check_stream_text(&stream, document->text, document->text_bytes);
+    if (check_stream_end(&stream, &rows) && rows != 1)
+        findings_add(
+            findings_of(document), FINDING_C11, lineno_of(document), SCHEMA_TD, "encoding",
+            "row %" PRIu64 ", column '%.60s': the text encodes %" PRIu64 " cells, not one",
+            document->table.rows + 1, field->field.name, rows);
+    check_stream_finish(&stream);
+}
+
+static void end_cell(struct check_document *document) {
+    size_t at = document->cells++;
+    if (at >= document->table.fields.count)
+        return;
+    struct check_field *field = &document->table.fields.items[at];
+    if (!field->usable)
+        return;
+    if (document->cell_encoded && document->text_bytes > 0) {
+        if (document->cell_base64)
+            check_encoded_cell(document, field);
+        return;
+    }
+    char words[FINDING_TEXT_BYTES];
+    const char *text = document->text_bytes > 0 ? document->text : "";
+    enum finding_code code =
+        check_cell_text(field, document->version, text, document->text_bytes, words);
+    if (code != FINDING_CODES)
+        findings_add(findings_of(document), code, lineno_of(document), SCHEMA_TD, NULL,
+                     "row %" PRIu64 ", column '%.60s': %s", document->table.rows + 1,
+                     field->field.name, words);
+}
+
+static void cell_text(struct check_document *document, const char *text, size_t length) {
+    size_t needed = document->text_bytes + length + 1;
+    if (needed > document->text_room) {
+        size_t room = needed * 2;
+        char *grown = realloc(document->text, room);
+        if (grown == NULL) {
+            problem_set_memory(document->problem);
+            return;
+        }
+        document->text = grown;
+        document->text_room = room;
+    }
+    memcpy(document->text + document->text_bytes, text, length);
+    document->text_bytes += length;
+    document->text[document->text_bytes] = '\0';
+}
+
+/* ---- STREAM ---- */
+
+static enum check_stream_kind kind_of(const struct check_document *document) {
+    switch (document->frames[document->depth - 2].element) {
+    case SCHEMA_BINARY:
+        return CHECK_STREAM_BINARY;
+    case SCHEMA_BINARY2:
+        return CHECK_STREAM_BINARY2;
+    default:
+        return CHECK_STREAM_FITS;
+    }
+}
+
+static void begin_stream(struct check_document *document, const struct check_begin *begin) {
+    const char *encoding = check_begin_get(begin, "encoding");
+    const char *href = check_begin_get(begin, "href");
+    document->stream_has_href = href != NULL;
+    document->stream_has_text = false;
+    document->stream_is_base64 = encoding != NULL && strcmp(encoding, "base64") == 0;
+    check_stream_finish(&document->stream);
+    if (check_stream_init(&document->stream, findings_of(document), &document->table.fields,
+                          document->version, kind_of(document), SCHEMA_STREAM,
+                          begin->lineno) < 0)
+        problem_set_memory(document->problem);
+}
+
+static void stream_text(struct check_document *document, const char *text, size_t length) {
+    for (size_t i = 0; i < length && !document->stream_has_text; i++)
+        document->stream_has_text = strchr(" \t\n\r", text[i]) == NULL;
+    /* Even where it is not said: it cannot be anything else. */
+    check_stream_text(&document->stream, text, length);
+}
+
+static void end_stream(struct check_document *document) {
+    uint64_t rows = 0;
+    uint64_t lineno = lineno_of(document);
+    struct findings *findings = findings_of(document);
+    if (document->stream_has_text == document->stream_has_href)
+        findings_add(findings, FINDING_B10, lineno, SCHEMA_STREAM, NULL,
+                     document->stream_has_href
+                         ? "STREAM has both href and text, only one of them can be the data"
+                         : "STREAM has neither text nor href: it holds no rows");
+    if (document->stream_has_text && !document->stream_is_base64)
+        findings_add(findings, FINDING_B11, lineno, SCHEMA_STREAM, "encoding",
+                     "STREAM has text, which can only be base64, but not encoding=\"base64\"");
+    bool known = check_stream_end(&document->stream, &rows) && !document->stream_has_href;
+    document->table.rows_known = document->table.rows_known && known;
+    document->table.rows += rows;
+}
+
+/* ---- which element is what ---- */
+
+void check_table_begin(struct check_document *document, enum schema_element element,
+                       const struct check_begin *begin) {
+    switch (element) {
+    case SCHEMA_TABLE:
+        begin_table(document, begin);
+        break;
+    case SCHEMA_FIELD:
+        begin_field(document, begin);
+        break;
+    case SCHEMA_PARAM:
+        begin_param(document, begin);
+        break;
+    case SCHEMA_VALUES:
+        begin_values(document, begin);
+        break;
+    case SCHEMA_MIN:
+    case SCHEMA_MAX:
+    case SCHEMA_OPTION:
+        begin_bound(document, element, begin);
+        break;
+    case SCHEMA_DATA:
+        begin_data(document, begin);
+        break;
+    case SCHEMA_TR:
+        document->cells = 0;
+        document->tr_lineno = begin->lineno;
+        break;
+    case SCHEMA_TD:
+        begin_cell(document, begin);
+        break;
+    case SCHEMA_STREAM:
+        begin_stream(document, begin);
+        break;
+    default:
+        break;
+    }
+}
+
+void check_table_end(struct check_document *document, enum schema_element element) {
+    switch (element) {
+    case SCHEMA_TABLE:
+        end_table(document);
+        break;
+    case SCHEMA_FIELD:
+    case SCHEMA_PARAM:
+        document->field = NULL;
+        break;
+    case SCHEMA_TR:
+        end_row(document);
+        break;
+    case SCHEMA_TD:
+        end_cell(document);
+        break;
+    case SCHEMA_STREAM:
+        end_stream(document);
+        break;
+    default:
+        break;
+    }
+}
+
+void check_table_text(struct check_document *document, enum schema_element element,
+                      const char *text, size_t length) {
+    if (element == SCHEMA_TD)
+        cell_text(document, text, length);
+    else if (element == SCHEMA_STREAM)
+        stream_text(document, text, length);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check_xml.c: the XML of a document for check, by libxml2.
+ *
+ * reader.c hands on what a table is made of, and stops at the first problem. A validator needs
+ * what it drops: every attribute, prefixes as they are bound, the DOCTYPE; so this is the second
+ * file that includes libxml2. It is as safe: entities are never expanded and their declarations
+ * refused, nothing is fetched, no DTD loaded, tags and depth are limited.
+ */
+#include "check_document.h"
+#include "input.h"
+
+#include <errno.h>
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
+#include <libxml/xmlerror.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fuzzers read in small pieces, to meet their edges. */
+#ifndef READER_PIECE_BYTES
+#define READER_PIECE_BYTES 32768
+#endif
+
+#define WAITING_BYTES_MAX 10000000
+
+/* libxml2 2.12 made what the error callback gets const. */
+#if LIBXML_VERSION >= 21200
+#define ERROR_POINTER const xmlError *
+#else
+#define ERROR_POINTER xmlErrorPtr
+#endif
+
+struct parse {
+    struct check_document *document;
+    struct problem *problem;
+    xmlParserCtxtPtr context;
+    bool at_end;
+    struct check_attribute *attributes; /* of the tag, reused; owned */
+    size_t attribute_room;
+    char *values; /* theirs, NUL after each; owned */
+    size_t value_room;
+};
+
+static struct parse *parse_of(void *context) {
+    return ((xmlParserCtxtPtr)context)->_private;
+}
+
+static uint64_t lineno_of(const struct parse *parse) {
+    const xmlParserInput *input = parse->context->input;
+    return input != NULL && input->line > 0 ? (uint64_t)input->line : 1;
+}
+
+/* Room for a tag's attributes and their values. */
+static int make_room(struct parse *parse, size_t attributes, size_t value_bytes) {
+    if (attributes > parse->attribute_room) {
+        void *grown =
+            reallocarray(parse->attributes, attributes, sizeof(struct check_attribute));
+        if (grown == NULL)
+            return problem_set_memory(parse->problem);
+        parse->attributes = grown;
+        parse->attribute_room = attributes;
+    }
+    if (value_bytes > parse->value_room) {
+        char *grown = realloc(parse->values, value_bytes);
+        if (grown == NULL)
+            return problem_set_memory(parse->problem);
+        parse->values = grown;
+        parse->value_room = value_bytes;
+    }
+    return 0;
+}
+
+/* Five pointers each: local name, prefix, namespace, value, end of the value. */
+static int copy_attributes(struct parse *parse, const xmlChar **attributes, size_t count) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += (size_t)(attributes[i * 5 + 4] - attributes[i * 5 + 3]) + 1;
+    int r = make_room(parse, count, bytes);
+    if (r < 0)
+        return r;
+    char *to = parse->values;
+    for (size_t i = 0; i < count; i++) {
+        const xmlChar **given = attributes + i * 5;
+        size_t length = (size_t)(given[4] - given[3]);
+        parse->attributes[i] = (struct check_attribute){
+            .name = (const char *)given[0],
+            .prefix = (const char *)given[1],
+            .uri = (const char *)given[2],
+            .value = memcpy(to, given[3], length),
+        };
+        to[length] = '\0';
+        to += length + 1;
+    }
+    return 0;
+}
+
+static void on_start(void *context, const xmlChar *local_name, const xmlChar *prefix,
+                     const xmlChar *uri, int namespace_count, const xmlChar **namespaces,
+                     int attribute_count, int defaulted_count, const xmlChar **attributes) {
+    struct parse *parse = parse_of(context);
+    size_t count = attribute_count > 0 ? (size_t)attribute_count : 0;
+    if (parse->problem->code != 0 || copy_attributes(parse, attributes, count) < 0)
+        return;
+    const struct check_begin element = {
+        .name = (const char *)local_name,
+        .prefix = (const char *)prefix,
+        .uri = (const char *)uri,
+        .lineno = lineno_of(parse),
+        .attributes = parse->attributes,
+        .attribute_count = count,
+    };
+    check_document_begin(parse->document, &element);
+}
+
+static void on_end(void *context, const xmlChar *local_name, const xmlChar *prefix,
+                   const xmlChar *uri) {
+    check_document_end(parse_of(context)->document);
+}
+
+static void on_text(void *context, const xmlChar *text, int length) {
+    check_document_text(parse_of(context)->document, (const char *)text, (size_t)length);
+}
+
+static void on_doctype(void *context, const xmlChar *name, const xmlChar *public_id,
+                       const xmlChar *system_id) {
+    struct parse *parse = parse_of(context);
+    check_document_doctype(parse->document, lineno_of(parse));
+}
+
+/* The one place to stop at once: what is declared could be expanded in the next line. */
+static void on_entity_declaration(void *context, const xmlChar *name, int type,
+                                  const xmlChar *public_id, const xmlChar *system_id,
+                                  xmlChar *content) {
+    struct parse *parse = parse_of(context);
+    problem_set(parse->problem, -EBADMSG, lineno_of(parse),
+                "the document declares an entity '%.60s', which no VOTable needs and is not "
+                "expanded here, remove its DOCTYPE",
+                (const char *)name);
+    xmlStopParser(parse->context);
+}
+
+/* Only kept here: stopping the parser would free what libxml2 may still be reading. */
+static void on_error(void *context, ERROR_POINTER error) {
+    struct parse *parse = parse_of(context);
+    if (parse == NULL)
+        return;
+    uint64_t lineno = error->line > 0 ? (uint64_t)error->line : 1;
+    int length = error->message == NULL ? 0 : (int)strcspn(error->message, "\r\n");
+    if (error->code == XML_ERR_NO_MEMORY)
+        problem_set_memory(parse->problem);
+    else if (error->level != XML_ERR_FATAL && error->code != XML_WAR_UNDECLARED_ENTITY)
+        return;
+    else if (error->code == XML_ERR_DOCUMENT_EMPTY)
+        problem_set(parse->problem, -EBADMSG, lineno, "is not XML, give a VOTable");
+    else if (parse->at_end)
+        problem_set(parse->problem, -EBADMSG, lineno,
+                    "the XML ends before its last tag, the file is cut short, fetch or write "
+                    "it again");
+    else
+        problem_set(parse->problem, -EBADMSG, lineno,
+                    "is not well-formed XML: %.*s, correct the file", length, error->message);
+}
+
+static int push(struct parse *parse, const char *piece, size_t bytes, bool last) {
+    int error = xmlParseChunk(parse->context, piece, (int)bytes, last);
+    /* What libxml2 returns but does not report: bytes that could not be converted. */
+    if (error == XML_ERR_INVALID_ENCODING || error < 0)
+        problem_set(parse->problem, -EBADMSG, lineno_of(parse),
+                    "has bytes that its encoding does not have, correct the encoding in its "
+                    "first line or the file");
+    const xmlParserInput *input = parse->context->input;
+    if (input != NULL && input->end - input->cur > WAITING_BYTES_MAX)
+        problem_set(parse->problem, -EBADMSG, lineno_of(parse),
+                    "a tag, comment or CDATA section goes on for more than 10 MB, shorten it");
+    return parse->problem->code;
+}
+
+static int feed(struct parse *parse, struct input *input) {
+    char piece[READER_PIECE_BYTES];
+    bool empty = true;
+    for (;;) {
+        size_t bytes;
+        int r = input_read(input, piece, sizeof(piece), &bytes, parse->problem);
+        if (r < 0)
+            return r;
+        if (bytes == 0)
+            break;
+        empty = false;
+        r = push(parse, piece, bytes, false);
+        if (r < 0)
+            return r;
+    }
+    if (empty)
+        return problem_set(parse->problem, -EBADMSG, 0, "is empty, give a VOTable");
+    parse->at_end = true;
+    return push(parse, piece, 0, true);
+}
+
+static int parse_input(struct parse *parse, struct input *input) {
+    xmlSAXHandler handlers = {
+        .initialized = XML_SAX2_MAGIC,
+        .internalSubset = on_doctype,
+        .startElementNs = on_start,
+        .endElementNs = on_end,
+        .characters = on_text,
+        .ignorableWhitespace = on_text,
+        .cdataBlock = on_text,
+        .entityDecl = on_entity_declaration,
+        .serror = on_error,
+    };
+    parse->context = xmlCreatePushParserCtxt(&handlers, NULL, NULL, 0, NULL);
+    if (parse->context == NULL)
+        return problem_set_memory(parse->problem);
+    xmlCtxtUseOptions(parse->context, XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_BIG_LINES);
+    parse->context->_private = parse;
+    int r = feed(parse, input);
+    if (r == 0 && (!parse->context->wellFormed || parse->document->depth > 0 ||
+                   !parse->document->seen_root))
+        r = problem_set(parse->problem, -EBADMSG, lineno_of(parse),
+                        "is not well-formed XML, correct the file");
+    xmlFreeDoc(parse->context->myDoc);
+    parse->context->myDoc = NULL;
+    xmlFreeParserCtxt(parse->context);
+    return r;
+}
+
+/* Errors that libxml2 does not connect with a parser. */
+static void on_stray_error(void *data, ERROR_POINTER error) {
+    struct parse *parse = data;
+    if (error->code == XML_ERR_NO_MEMORY)
+        problem_set_memory(parse->problem);
+}
+
+/* libxml2 writes some of its words to stderr unless they have another place to go. */
+_printf_(2, 3) static void on_words(void *data, const char *format, ...) {
+}
+
+void check_xml_read(const char *path, struct check_document *document) {
+    struct parse parse = {.document = document, .problem = document->problem};
+    struct input input;
+    if (input_open(path, &input, document->problem) < 0)
+        return;
+    xmlSetStructuredErrorFunc(&parse, on_stray_error);
+    xmlSetGenericErrorFunc(NULL, on_words);
+    int r = parse_input(&parse, &input);
+    xmlSetGenericErrorFunc(NULL, NULL);
+    xmlSetStructuredErrorFunc(NULL, NULL);
+    input_close(&input);
+    free(parse.attributes);
+    free(parse.values);
+    if (r == 0)
+        check_document_complete(document);
+}
