@@ -53,6 +53,30 @@ static void book_remapped_pending(const struct pending_event *event) {
     book_mapped(event->address, event->bytes, space, stacktree_site_no_stack(space));
 }
 
+/* Returns whether there was a note of @address, which is gone. */
+static bool forget_untold(uintptr_t address) {
+    for (uint32_t i = 0; i < recorder.untold_count; i++) {
+        if (recorder.untold[i] != address)
+            continue;
+        recorder.untold[i] = recorder.untold[--recorder.untold_count];
+        return true;
+    }
+    return false;
+}
+
+uint64_t book_usable_allocated(uintptr_t address, uint64_t bytes, uint64_t usable_bytes) {
+    forget_untold(address); /* an older block's, whose free was not seen */
+    if (usable_bytes >= bytes)
+        return usable_bytes;
+    if (recorder.untold_count < RECORDER_UNTOLD)
+        recorder.untold[recorder.untold_count++] = address;
+    return bytes;
+}
+
+uint64_t book_usable_freed(uintptr_t address, uint64_t bytes, uint64_t usable_bytes) {
+    return forget_untold(address) || usable_bytes < bytes ? bytes : usable_bytes;
+}
+
 __attribute__((noinline, cold)) void book_later(struct pending_event event) {
     event.number = recorder_thread.number;
     if (!pending_push(&recorder.pending, event))

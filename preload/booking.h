@@ -77,6 +77,14 @@ static __attribute__((noinline, cold)) void book_lost(struct block block) {
     book_freed_block(block, block.size_bytes, false); /* it had that at least */
 }
 
+/*
+ * What is to be booked as usable. An allocator that is not ready yet (tcmalloc before its
+ * constructor) says less than was requested, and the truth when the block is freed: such blocks
+ * are remembered, and count as requested both times.
+ */
+uint64_t book_usable_allocated(uintptr_t address, uint64_t bytes, uint64_t usable_bytes);
+uint64_t book_usable_freed(uintptr_t address, uint64_t bytes, uint64_t usable_bytes);
+
 /* Enter a block in the table. Returns false when it was not. */
 static inline bool keep_block(uintptr_t address, uint64_t bytes, uint32_t site,
                               uint32_t birth) {
@@ -100,6 +108,8 @@ static inline void book_allocated(uintptr_t address, uint64_t bytes, uint64_t us
     if (__builtin_expect(!keep_block(address, bytes, site, birth), 0))
         return;
     recorder.ledger.usable_bytes = usable_bytes;
+    if (__builtin_expect(recorder.ledger.usable, 0))
+        recorder.ledger.usable_bytes = book_usable_allocated(address, bytes, usable_bytes);
     if (__builtin_expect(!ledger_allocate(&recorder.ledger, TRACE_HEAP, site, 1, bytes), 0)) {
         struct block unbooked;
         blocks_remove(&recorder.blocks, address, &unbooked);
@@ -118,6 +128,8 @@ static inline uint64_t book_freed(uintptr_t address, uint64_t usable_bytes, bool
         return 0;
     }
     book_taken(&block);
+    if (__builtin_expect(recorder.ledger.usable, 0))
+        usable_bytes = book_usable_freed(address, block.size_bytes, usable_bytes);
     book_freed_block(block, usable_bytes, temporary);
     return block.size_bytes;
 }

@@ -142,7 +142,8 @@ static __attribute__((noinline, cold)) void freed_asking(uintptr_t address, bool
     uint64_t usable_bytes = known ? usable_of(address) : 0;
     taken = booking_enter();
     if (known)
-        book_freed_block(block, usable_bytes, temporary);
+        book_freed_block(block, book_usable_freed(address, block.size_bytes, usable_bytes),
+                         temporary);
     else
         recorder_completeness()->unknown_frees++;
     book_point();
@@ -274,7 +275,11 @@ static __attribute__((noinline)) void reallocated_slowly(struct lane *lane,
     uint64_t usable_bytes = address != 0 ? usable_of(address) : 0;
     bool taken = booking_enter();
     if (taken_out->known) {
-        book_freed_block(*old, taken_out->usable_bytes, false);
+        uint64_t old_usable_bytes = taken_out->usable_bytes;
+        if (__builtin_expect(recorder.ledger.usable, 0))
+            old_usable_bytes =
+                book_usable_freed(taken_out->address, old->size_bytes, old_usable_bytes);
+        book_freed_block(*old, old_usable_bytes, false);
         lanes_note_event(LANES_NO_ADDRESS, -(int64_t)old->size_bytes);
     } else {
         recorder_completeness()->unknown_frees++;

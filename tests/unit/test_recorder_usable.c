@@ -25,11 +25,13 @@ static uint64_t given(uintptr_t address) {
     return 4096 + address / 16 % 1000;
 }
 
+static bool not_ready;
+
 static size_t usable_size(void *block) {
     last_asked = (uintptr_t)block;
     times_asked++;
     asked_in_recorder |= (recorder_thread.doing & THREAD_IN_REAL) == 0;
-    return given((uintptr_t)block);
+    return not_ready ? 0 : given((uintptr_t)block);
 }
 
 static void start(const char *wanted, size_t (*offered)(void *)) {
@@ -156,6 +158,26 @@ static void test_a_lost_free_takes_what_was_requested(void **state) {
     assert_int_equal(recorder_header_for_tests()->completeness.events_lost, 1);
 }
 
+/* Both times as requested: what it tells of them later is no answer to what it told before. */
+static void test_an_allocator_that_is_not_ready_gave_what_was_requested(void **state) {
+    struct recorder_taken taken;
+    not_ready = true;
+    recorder_allocated(0x10000, 100, frame);
+    recorder_allocated(0x20000, 30, frame);
+    not_ready = false;
+    recorder_allocated(0x30000, 1, frame);
+    assert_int_equal(live_now(), 130 + given(0x30000));
+    recorder_freed(0x10000);
+    recorder_allocated(0x10000, 7, frame);
+    recorder_reallocating(0x20000, &taken);
+    recorder_reallocated(&taken, 0x20000, 50, frame);
+    assert_int_equal(live_now(), given(0x10000) + given(0x20000) + given(0x30000));
+    recorder_freed(0x10000);
+    recorder_freed(0x20000);
+    recorder_freed(0x30000);
+    assert_int_equal(live_now(), 0);
+}
+
 static void test_a_thread_region_has_what_its_thread_was_given(void **state) {
     recorder_allocated(0x10000, 1, frame);
     recorder_thread_region_begin("r");
@@ -202,6 +224,7 @@ int main(void) {
         TEST(test_a_realloc_replaces_what_was_given_unless_it_fails),
         TEST(test_what_interrupts_the_recorder_counts_what_was_given_then),
         TEST(test_a_lost_free_takes_what_was_requested),
+        TEST(test_an_allocator_that_is_not_ready_gave_what_was_requested),
         TEST(test_a_thread_region_has_what_its_thread_was_given),
         OTHER(test_nothing_is_asked_unless_it_is_wanted),
         OTHER(test_an_allocator_that_cannot_tell_is_in_the_trace),

@@ -74,6 +74,17 @@ also=$folder/libvictim_malloc_mute.so
 label='malloc_zero, an allocator that cannot tell its usable sizes'
 victim malloc_zero usable=0 settings_ignored=1 v.heap.allocations=3
 
+# Real ones: tcmalloc is asked before it is ready to tell.
+for allocator in jemalloc mimalloc tcmalloc; do
+    if [ ! -x "$folder/mix_with_$allocator" ]; then
+        skip "usable sizes of $allocator" 'it is not installed'
+        continue
+    fi
+    before='export VOTRACE_USABLE=yes'
+    label="mix_with_$allocator, VOTRACE_USABLE=yes"
+    victim "mix_with_$allocator" usable=1 v.heap.net=0 state=2 events_lost=0
+done
+
 # ---- many ----
 # shellcheck disable=SC2086
 victim many_own_instances regions.v=1000 rows.v=8 v@999.flags=2 v@1.flags=3 v@1.heap.peak=7 \
