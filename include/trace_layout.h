@@ -65,6 +65,7 @@
  *
  *     sum of at_peak(S)          == live_peak          sum of live(S) == live
  *     sum of at_peak(S)-start(S) == peak_added         live == start + allocated - freed
+ *     heap, where there is a SIZES chunk: sum over the sizes == allocated blocks
  *
  * With one `updating` 1 the process died inside one event: the rows are then the truth for live
  * (a region's own live may lag by that event), and the peak is what it was or includes it.

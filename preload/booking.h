@@ -115,9 +115,6 @@ static inline void book_allocated(uintptr_t address, uint64_t bytes, uint64_t us
         blocks_remove(&recorder.blocks, address, &unbooked);
         return;
     }
-    lane_count_size(recorder.ledger.lane_records[0], bytes);
-    if (__builtin_expect(recorder.ledger.threads.open_count > 0, 0))
-        ledger_count_own_size(&recorder.ledger, bytes);
 }
 
 /* Returns the size of the block; 0 if it is not known, and @usable_bytes is not either. */

@@ -121,12 +121,6 @@ bool lanes_inner_event(void);
 
 /* One event in a lane. The order of the stores is part of the trace format, as in ledger.h. */
 
-static inline void lane_count_size(struct trace_lane *record, uint64_t bytes) {
-    record->size_counts[ledger_size_bucket(bytes)]++;
-    if (__builtin_expect(bytes > record->largest_bytes, 0))
-        record->largest_bytes = bytes;
-}
-
 /* Whether the lane is open for the thread with @lease and that thread is not in it already. */
 static inline bool lane_enter(struct lane *lane, uint64_t lease) {
     /* A forked child must learn here that it has no lane: the record is its parent's. */
@@ -228,7 +222,7 @@ static inline void lane_book(struct lane *lane, struct trace_row *row, uint64_t 
     ledger_pair_set(&row->allocated,
                     ledger_pair_get(&row->allocated) + (ledger_pair){1, bytes});
     lane_set_live(lane, lane_live(lane) + (int64_t)bytes);
-    lane_count_size(lane->record, bytes);
+    ledger_count_size(lane->record, bytes);
 }
 
 static inline void lane_book_allocated(struct lane *lane, struct trace_row *row, uint32_t site,

@@ -92,6 +92,13 @@ static void free_in(const struct ledger *ledger, const struct ledger_region *reg
         record->usable_live_bytes -= (int64_t)ledger->usable_bytes;
 }
 
+static void count_own_size(const struct ledger *ledger, uint64_t bytes) {
+    for (struct ledger_region *own = ledger_own_first(ledger); own != NULL;
+         own = ledger_own_next(ledger, own))
+        if (own->sizes != NULL)
+            own->sizes->counted[ledger_size_bucket(bytes)]++;
+}
+
 __attribute__((noinline)) bool ledger_allocate_nested(struct ledger *ledger,
                                                       enum trace_space space, uint32_t site,
                                                       uint64_t blocks, uint64_t bytes) {
@@ -104,6 +111,10 @@ __attribute__((noinline)) bool ledger_allocate_nested(struct ledger *ledger,
         allocate_in(ledger, own, space, site, delta);
     for (uint32_t i = ledger->open_count; i-- > 0;)
         allocate_in(ledger, &ledger->open[i], space, site, delta);
+    if (space == TRACE_HEAP) {
+        ledger_count_size(ledger->lane_records[0], bytes);
+        count_own_size(ledger, bytes);
+    }
     ledger_event_end(ledger);
     return true;
 }
@@ -181,13 +192,6 @@ void ledger_count_reallocation(struct ledger *ledger, enum trace_space space) {
         own->record->space[space].reallocations++;
     for (uint32_t i = 0; i < ledger->open_count; i++)
         ledger->open[i].record->space[space].reallocations++;
-}
-
-void ledger_count_own_size(const struct ledger *ledger, uint64_t bytes) {
-    for (struct ledger_region *own = ledger_own_first(ledger); own != NULL;
-         own = ledger_own_next(ledger, own))
-        if (own->sizes != NULL)
-            own->sizes->counted[ledger_size_bucket(bytes)]++;
 }
 
 /* Points */

@@ -195,9 +195,6 @@ int64_t ledger_add_process_point(struct ledger *ledger, int64_t live_bytes,
 /* It is the end: peaks of the process region that no point has dated were before now. */
 void ledger_date_peaks(const struct ledger *ledger, uint64_t elapsed_ns);
 
-/* Count the size of a heap allocation, for everybody and for the thread's own regions. */
-void ledger_count_own_size(const struct ledger *ledger, uint64_t bytes);
-
 /* Count a call that returned NULL or MAP_FAILED; or a reallocation, beside its two bookings. */
 void ledger_count_failed(struct ledger *ledger, enum trace_space space);
 void ledger_count_reallocation(struct ledger *ledger, enum trace_space space);
@@ -285,6 +282,18 @@ static inline void ledger_region_free(struct trace_region *record, struct trace_
     ledger_pair_set(&totals->live, ledger_pair_get(&totals->live) - delta);
 }
 
+/* The bucket of trace_lane.size_counts; @bytes is far from overflow. */
+static inline unsigned ledger_size_bucket(uint64_t bytes) {
+    return 63 ^ (unsigned)__builtin_clzll(2 * bytes + 1);
+}
+
+/* A heap allocation, by the lane that books it; inside of the event. */
+static inline void ledger_count_size(struct trace_lane *record, uint64_t bytes) {
+    record->size_counts[ledger_size_bucket(bytes)]++;
+    if (__builtin_expect(bytes > record->largest_bytes, 0))
+        record->largest_bytes = bytes;
+}
+
 /* Nothing to be done but in the process region, which has a row for @site: the usual case. */
 static inline bool ledger_is_simple(const struct ledger *ledger, uint32_t site) {
     return __builtin_expect(ledger->simple, 1) &&
@@ -302,6 +311,8 @@ static inline bool ledger_allocate(struct ledger *ledger, enum trace_space space
     ledger_event_begin(ledger);
     ledger_region_allocate(ledger->open[0].record, ledger_row(&ledger->open[0], site), space,
                            (ledger_pair){blocks, bytes});
+    if (space == TRACE_HEAP)
+        ledger_count_size(ledger->lane_records[0], bytes);
     ledger_event_end(ledger);
     return true;
 }
@@ -338,9 +349,4 @@ static inline bool ledger_count_event(struct ledger *ledger) {
     if (__builtin_expect(ledger->simple, 1))
         return __builtin_expect(--ledger->open[0].left_events <= 0, 0);
     return ledger_count_event_nested(ledger);
-}
-
-/* The bucket of trace_lane.size_counts; @bytes is far from overflow. */
-static inline unsigned ledger_size_bucket(uint64_t bytes) {
-    return 63 ^ (unsigned)__builtin_clzll(2 * bytes + 1);
 }

@@ -45,12 +45,18 @@ static int sizes_derive(struct derivation *d, uint32_t id, struct profile_region
     int64_t *counts = arena_array(&d->profile->arena, TRACE_SIZE_BUCKETS, sizeof(*counts));
     if (!counts)
         return out_of_memory(d);
+    uint64_t sum = 0;
     for (size_t bucket = 0; bucket < TRACE_SIZE_BUCKETS; bucket++) {
         uint64_t count = size_count(d->trace, sizes, from_lanes, bucket);
         if (count > INT64_MAX)
             return extras_fault(d, id, "fewer allocations of a size than before it began");
         counts[bucket] = (int64_t)count;
+        sum += count;
     }
+    /* Each allocation has a size; an event that was caught in between may not have counted it. */
+    if (trace_events_in_flight(d->trace) == 0 && !d->trace->truncated &&
+        sum != (uint64_t)region->totals[TRACE_HEAP].allocated.blocks)
+        return extras_fault(d, id, "another number of sizes than of allocations");
     region->sizes = counts;
     return 0;
 }

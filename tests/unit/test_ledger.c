@@ -60,19 +60,12 @@ static void release(uint32_t site, uint64_t bytes, uint32_t birth) {
         ledger_free(ledger, stacktree_site(tree, site)->space, site, 1, bytes, birth, false));
 }
 
-/* As the recorder does. */
-static void count_size(uint64_t bytes) {
-    ledger->lane_records[0]->size_counts[ledger_size_bucket(bytes)]++;
-    ledger_count_own_size(ledger, bytes);
-}
-
 /* An allocation or free by the thread of number @thread, with what belongs to one event. */
 static void event_by(uint32_t thread, uint32_t site, int64_t bytes, uint32_t birth,
                      uint64_t elapsed_ns) {
     ledger->thread = thread;
     if (bytes > 0) {
         allocate(site, (uint64_t)bytes);
-        count_size((uint64_t)bytes);
     } else {
         release(site, (uint64_t)-bytes, birth);
     }
@@ -928,8 +921,6 @@ static void step_block(struct model *model, struct random *random) {
     model->blocks[block].begun_regions = model->region_count;
     model->blocks[block].thread = ledger->thread;
     allocate(model->sites[site], (uint64_t)model->blocks[block].bytes);
-    if (model->spaces[site] == TRACE_HEAP)
-        count_size((uint64_t)model->blocks[block].bytes);
     model_change(model, block, 1);
 }
 

@@ -664,14 +664,29 @@ static int check_timeline(struct trace_check *check, uint32_t region,
     return 0;
 }
 
+/* Each allocation has a size. */
+static int check_size_sum(struct trace_check *check, uint32_t region) {
+    int64_t counts[TRACE_SIZE_BUCKETS];
+    int64_t sum = 0;
+    if (trace_check_sizes(check, region, counts) < 0)
+        return -1;
+    for (uint32_t bucket = 0; bucket < TRACE_SIZE_BUCKETS; bucket++)
+        sum += counts[bucket];
+    if (check->updating > 0 || (check->regions[region]->flags & TRACE_REGION_NO_ROWS) != 0)
+        return 0;
+    int64_t allocations = (int64_t)trace_check_sum(check, region, TRACE_HEAP).allocations;
+    if (sum != allocations)
+        return fault(check, "region %u: %" PRIi64 " sizes of %" PRIi64 " allocations", region,
+                     sum, allocations);
+    return 0;
+}
+
 /* Chunks may be made ready for a region that the process did not live to begin. */
 static int check_extras(struct trace_check *check) {
-    int64_t counts[TRACE_SIZE_BUCKETS];
     for (size_t i = 0; i < check->sizes.count; i++)
-        if (check->sizes.items[i].owner < check->header->region_count)
-            (void)trace_check_sizes(check, check->sizes.items[i].owner, counts);
-    if (check->fault[0] != '\0')
-        return -1;
+        if (check->sizes.items[i].owner < check->header->region_count &&
+            check_size_sum(check, check->sizes.items[i].owner) < 0)
+            return -1;
     for (size_t i = 0; i < check->timelines.count; i++)
         if (check->timelines.items[i].owner < check->header->region_count &&
             check_timeline(check, check->timelines.items[i].owner,
