@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check.h: what is wrong with a VOTable, all of it, by the standard of the document's version. */
+/* check.h: all that is wrong with a VOTable, by the standard of the document's version. */
 #pragma once
 
 #include "attributes.h"

@@ -3,8 +3,8 @@
  * check_cell.c: literals, strictly (VOTable 1.4, table 2 and section 5.1).
  *
  * cell_text.c reads the same texts, but as users need them read: it lets pass what it
- * understands, and stops at what it does not. Here everything that the standard does not have is
- * told, and nothing is kept.
+ * understands, and stops at what it does not. Here everything that the standard does not have
+ * is told, and nothing is kept.
  */
 #include "check_cell.h"
 

@@ -33,8 +33,8 @@ struct check_field *check_fields_add(struct check_fields *fields) _must_check_ _
 void check_fields_finish(struct check_fields *fields) _nonnull_;
 
 /*
- * What is wrong with [@text, @text + @length), which has a NUL behind it, as a cell of @field in
- * TABLEDATA. Returns one of the codes C01 to C10 with words about it, or FINDING_CODES when
+ * What is wrong with [@text, @text + @length), which has a NUL behind it, as a cell of @field
+ * in TABLEDATA. Returns one of the codes C01 to C10 with words about it, or FINDING_CODES when
  * nothing is. @field is usable.
  */
 enum finding_code check_cell_text(const struct check_field *field, enum schema_version version,

@@ -2,8 +2,8 @@
 /*
  * check_document.c: structure and attributes, by the tables of check_schema.c.
  *
- * An element that cannot stand where it stands in any version, or that VOTable does not have, is
- * told and not looked into: what is inside has no place it could be judged by. One that stands
+ * An element that cannot stand where it does in any version, or that VOTable does not have, is
+ * told and not looked into: what is inside has no place to be judged by. One that stands
  * in the wrong order, or too early for its version, is looked into as if it were right.
  */
 #include "check_document.h"
@@ -176,6 +176,8 @@ static void tell_place(struct check_document *document, const struct check_frame
     enum schema_version since = schema_element_since(element);
     if (since < place->since)
         since = place->since;
+    if (schema_element_since(parent->element) > document->version)
+        return; /* has been told of the parent */
     if (!place->in_version)
         findings_add(findings, FINDING_S02, lineno, element, NULL,
                      "%s in %s is none of VOTable %s, %s%s", name, inside,
@@ -270,7 +272,9 @@ static void check_attribute(struct check_document *document, enum schema_element
                      "%s has no attribute '%.40s'", name, given->name);
         return;
     }
-    if (document->version < attribute->since || document->version >= attribute->until)
+    bool early = document->version < attribute->since &&
+                 attribute->since > schema_element_since(element); /* else S02 has been told */
+    if (early || document->version >= attribute->until)
         findings_add(findings, FINDING_A02, lineno, element, attribute->name,
                      "%s has no attribute '%s' in VOTable %s, it %s %s", name, attribute->name,
                      schema_version_name(document->version),

@@ -3,8 +3,8 @@
  * check_document.h: elements and text, in document order, against the schema and each other.
  *
  * check_document.c has what is the same for all elements: where they stand, which attributes
- * they have. check_table.c has what some mean: FIELDs and the cells that must fit them.
- * check_xml.c brings them.
+ * they have. check_field.c and check_table.c have what some mean: FIELDs, and the cells that
+ * must fit them. check_xml.c brings them.
  */
 #pragma once
 
@@ -111,6 +111,16 @@ void check_table_begin(struct check_document *document, enum schema_element elem
 void check_table_end(struct check_document *document, enum schema_element element) _nonnull_;
 void check_table_text(struct check_document *document, enum schema_element element,
                       const char *text, size_t length) _nonnull_;
+
+/* For check_table.c: FIELD, PARAM, VALUES, and MIN, MAX or OPTION begin. In check_field.c. */
+void check_begin_field(struct check_document *document,
+                       const struct check_begin *begin) _nonnull_;
+void check_begin_param(struct check_document *document,
+                       const struct check_begin *begin) _nonnull_;
+void check_begin_values(struct check_document *document,
+                        const struct check_begin *begin) _nonnull_;
+void check_begin_bound(struct check_document *document, enum schema_element element,
+                       const struct check_begin *begin) _nonnull_;
 
 /* The value of an attribute without prefix, or NULL. */
 const char *check_begin_get(const struct check_begin *element, const char *name) _nonnull_;

@@ -34,7 +34,7 @@ struct check_ids {
     bool no_memory;
 };
 
-/* An element has this ID; when another has it too, that is a finding. NULL: it has, or no memory. */
+/* An element has this ID. When another has it too, that is a finding, and NULL is returned. */
 struct check_id *check_ids_add(struct check_ids *ids, struct findings *findings,
                                const char *name, enum schema_element element,
                                uint64_t lineno) _nonnull_;

@@ -2,8 +2,7 @@
 /*
  * check_schema.c: VOTable's elements and attributes as data.
  *
- * A change of the standard is a change of rows here. What an element's text or a value must look
- * like is in check_value.c; the rest of check knows no version but by asking here.
+ * A change of the standard is a change of rows here. What a value must look like is in check_value.c; the rest of check knows no version but by asking here.
  */
 #include "check_schema.h"
 
@@ -107,7 +106,8 @@ const struct schema_attribute schema_attributes[] = {
     {E(VALUES), "invalid", KIND_CHOICE, "yes no", V1_0, V1_1, NEVER, NEVER},
     {E(MIN) | E(MAX), "inclusive", KIND_CHOICE, "yes no", V1_0, NEVER, NEVER, NEVER},
     {E(LINK), "content-role", KIND_CHOICE, "query hints doc", V1_0, V1_1, NEVER, NEVER},
-    {E(LINK), "content-role", KIND_CHOICE, "query hints doc location", V1_1, V1_2, NEVER, NEVER},
+    {E(LINK), "content-role", KIND_CHOICE, "query hints doc location", V1_1, V1_2, NEVER,
+     NEVER},
     {E(LINK), "content-role", KIND_TEXT, NULL, V1_2, NEVER, NEVER, NEVER},
     {E(LINK), "content-type", KIND_TEXT, NULL, V1_0, NEVER, NEVER, NEVER},
     {E(LINK), "title", KIND_TEXT, NULL, V1_0, NEVER, NEVER, NEVER},

@@ -3,8 +3,8 @@
  * check_xml.c: the XML of a document for check, by libxml2.
  *
  * reader.c hands on what a table is made of, and stops at the first problem. A validator needs
- * what it drops: every attribute, prefixes as they are bound, the DOCTYPE; so this is the second
- * file that includes libxml2. It is as safe: entities are never expanded and their declarations
+ * what it drops: every attribute, prefixes as they are bound, the DOCTYPE; so this includes
+ * libxml2 as well. It is as safe: entities are never expanded and their declarations
  * refused, nothing is fetched, no DTD loaded, tags and depth are limited.
  */
 #include "check_document.h"
