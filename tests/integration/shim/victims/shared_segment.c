@@ -25,7 +25,9 @@ int main(void) {
     first[0] = 'x';
     printf("%c\n", second[0]);
     munmap(first + PAGE, PAGE);
-    if (shmdt(first) != 0 || shmdt(first) == 0 || errno != EINVAL)
+    int once = shmdt(first);
+    int twice = shmdt(first);
+    if (once != 0 || twice == 0 || errno != EINVAL)
         return 3;
     if (shmat(-1, NULL, 0) != (void *)-1 || errno != EINVAL)
         return 4;
