@@ -302,3 +302,39 @@ const unsigned char *column_cursor_take(struct column_cursor *cursor, uint64_t m
     cursor->cell_at += *ret_bytes;
     return bytes;
 }
+
+static int scratch_reserve(struct column_scratch *scratch, uint64_t bytes) {
+    if (bytes <= scratch->room)
+        return 0;
+    unsigned char *grown = realloc(scratch->bytes, bytes);
+    if (grown == NULL)
+        return -ENOMEM;
+    scratch->bytes = grown;
+    scratch->room = bytes;
+    return 0;
+}
+
+const unsigned char *column_cursor_whole(struct column_cursor *cursor,
+                                         const struct column_cell *cell,
+                                         struct column_scratch *scratch) {
+    static const unsigned char nothing[16];
+    if (cell->bytes == 0)
+        return nothing;
+    uint64_t taken;
+    const unsigned char *bytes = column_cursor_take(cursor, cell->bytes, &taken);
+    if (taken == cell->bytes)
+        return bytes;
+    if (scratch_reserve(scratch, cell->bytes) < 0)
+        return NULL;
+    memcpy(scratch->bytes, bytes, taken);
+    for (uint64_t at = taken; at < cell->bytes; at += taken) {
+        bytes = column_cursor_take(cursor, cell->bytes - at, &taken);
+        memcpy(scratch->bytes + at, bytes, taken);
+    }
+    return scratch->bytes;
+}
+
+void column_scratch_finish(struct column_scratch *scratch) {
+    free(scratch->bytes);
+    *scratch = (struct column_scratch){0};
+}

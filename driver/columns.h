@@ -134,3 +134,18 @@ bool column_cursor_next(struct column_cursor *cursor, struct column_cell *ret_ce
 /* The next piece of the cell: at most @most bytes, whole items, at least one if @most > 0. */
 const unsigned char *column_cursor_take(struct column_cursor *cursor, uint64_t most,
                                         uint64_t *ret_bytes) _nonnull_;
+
+/* Room for cells that lie in several chunks; all zero at first. */
+struct column_scratch {
+    unsigned char *bytes;
+    uint64_t room;
+};
+
+/*
+ * All bytes of the cell in one piece: in the column where they lie so, else in @scratch, valid
+ * until the next call. Not NULL for an empty cell; NULL when memory ran out.
+ */
+const unsigned char *column_cursor_whole(struct column_cursor *cursor,
+                                         const struct column_cell *cell,
+                                         struct column_scratch *scratch) _nonnull_;
+void column_scratch_finish(struct column_scratch *scratch) _nonnull_;

@@ -1,333 +1,222 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * generate.c: presets, and the values that fill them.
+ * generate.c: a document around one table of random rows.
  *
- * Values come from a splitmix64 sequence by integer arithmetic, conversions that are exact and
- * at most one rounded multiplication: no libm, no sum of products that a compiler might fuse.
- * Memory does not grow with rows. The presets are those of astropy's benchmarks (arrays) and
- * their neighbours: votable.py, classes Mixed, Numeric and StringIntensive.
+ * Memory does not grow with rows: one row's values are in memory at a time.
  */
 #include "generate.h"
 
+#include "generate_schema.h"
 #include "output.h"
+#include "progress.h"
 #include "writer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MAX 16
-#define ARENA_BYTES 2048 /* of one row's items */
-#define ARRAY_ITEMS 64
+#define ROWS_BETWEEN_LOOKS 1024
 
-struct generator {
-    uint64_t state;
-    uint64_t row;
-    size_t used;
-    _Alignas(8) unsigned char arena[ARENA_BYTES];
+struct generation {
+    const struct generate_options *options;
+    struct generate_schema schema;
+    struct generator generator;
+    struct wire_cell *cells; /* owned, one for each column */
+    struct output *output;
+    struct output *stream; /* NULL: inline */
+    struct writer *writer;
+    struct writer_layout layout;
 };
 
-struct preset_column {
-    const char *name;
-    enum field_type type;
-    const char *arraysize;
-    const char *null_text;
-    void (*make)(struct generator *generator, struct writer_cell *ret_cell);
-};
-
-/* Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014. */
-static uint64_t next_random(struct generator *generator) {
-    uint64_t z = generator->state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+/* Can the cells of this column be null in every format? */
+static bool can_be_null(const struct field *field) {
+    if (field->variable || field_is_string(field))
+        return true;
+    return field->type != FIELD_BIT && (!field_is_integer(field) || field->has_null);
 }
 
-/* 0 .. bound-1. The bias of the multiplication is far below what a table shows. */
-static uint64_t random_below(struct generator *generator, uint32_t bound) {
-    return (next_random(generator) >> 32) * bound >> 32;
+static void write_arraysize(struct output *output, const struct field *field) {
+    if (field->arraysize == NULL)
+        return;
+    output_format(output, " arraysize=\"%s\"", field->arraysize);
 }
 
-/* [0, 1) with 53 random bits, exact. */
-static double random_unit(struct generator *generator) {
-    return (double)(next_random(generator) >> 11) * 0x1p-53;
+static void write_field(struct output *output, const struct field *field) {
+    output_format(output, "<FIELD name=\"");
+    writer_escape(output, field->name, strlen(field->name), true);
+    output_format(output, "\" datatype=\"%s\"", field_type_name(field->type));
+    write_arraysize(output, field);
+    if (field->null_text == NULL)
+        output_format(output, "/>\n");
+    else
+        output_format(output, "><VALUES null=\"%s\"/></FIELD>\n", field->null_text);
 }
 
-/* Keep @bytes of items until the row is written. */
-static void keep(struct generator *generator, struct writer_cell *ret_cell, const void *items,
-                 size_t bytes, uint64_t count) {
-    unsigned char *at = generator->arena + generator->used;
-    memcpy(at, items, bytes);
-    generator->used += (bytes + 7) / 8 * 8;
-    *ret_cell = (struct writer_cell){.items = at, .count = count};
+static void write_head(const struct generation *generation) {
+    struct output *output = generation->output;
+    const struct generate_options *options = generation->options;
+    output_format(output,
+                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                  "<VOTABLE version=\"1.4\" "
+                  "xmlns=\"http://www.ivoa.net/xml/VOTable/v1.3\">\n"
+                  "<RESOURCE type=\"results\">\n<TABLE name=\"%s\" nrows=\"%" PRIu64 "\">\n",
+                  options->preset != NULL ? options->preset : "schema", options->rows);
+    for (size_t i = 0; i < generation->schema.count; i++)
+        write_field(output, generation->schema.fields[i]);
 }
 
-static void keep_text(struct generator *generator, struct writer_cell *ret_cell,
-                      const char *text) {
-    keep(generator, ret_cell, text, strlen(text), strlen(text));
+static void make_row(struct generation *generation) {
+    struct generator *generator = &generation->generator;
+    const struct generate_schema *schema = &generation->schema;
+    double nulls = generation->options->null_fraction;
+    generator->used = 0;
+    for (size_t i = 0; i < schema->count; i++) {
+        struct wire_cell *cell = &generation->cells[i];
+        schema->makers[i](generator, schema->fields[i], cell);
+        if (nulls < 0 || !can_be_null(schema->fields[i]))
+            continue;
+        double draw = (double)(generate_random(&generator->null_state) >> 11) * 0x1p-53;
+        cell->null = draw < nulls;
+    }
 }
 
-static void make_ra(struct generator *generator, struct writer_cell *ret_cell) {
-    double value = random_unit(generator) * 360;
-    keep(generator, ret_cell, &value, sizeof(value), 1);
+static bool failed(const struct generation *generation) {
+    return generation->output->error < 0 ||
+           (generation->stream != NULL && generation->stream->error < 0);
 }
 
-static void make_dec(struct generator *generator, struct writer_cell *ret_cell) {
-    int64_t offset = (int64_t)(next_random(generator) >> 10) - (INT64_C(1) << 53);
-    double value = (double)offset * 0x1p-53 * 90;
-    keep(generator, ret_cell, &value, sizeof(value), 1);
-}
-
-static void make_array(struct generator *generator, struct writer_cell *ret_cell) {
-    double values[ARRAY_ITEMS];
-    for (size_t i = 0; i < ARRAY_ITEMS; i++)
-        values[i] = random_unit(generator);
-    keep(generator, ret_cell, values, sizeof(values), ARRAY_ITEMS);
-}
-
-/* 24 random bits are what a float holds. */
-static void make_ra_float(struct generator *generator, struct writer_cell *ret_cell) {
-    float value = (float)(next_random(generator) >> 40) * 0x1p-24f * 360;
-    keep(generator, ret_cell, &value, sizeof(value), 1);
-}
-
-static void make_dec_float(struct generator *generator, struct writer_cell *ret_cell) {
-    int32_t offset = (int32_t)(next_random(generator) >> 39) - (1 << 24);
-    float value = (float)offset * 0x1p-24f * 90;
-    keep(generator, ret_cell, &value, sizeof(value), 1);
-}
-
-/* 10 .. 25 in steps of 2^-16: the integer is exact in a float, and so is its scaling. */
-static void make_mag(struct generator *generator, struct writer_cell *ret_cell) {
-    uint32_t steps = (10u << 16) + (uint32_t)random_below(generator, 15u << 16);
-    float value = (float)steps * 0x1p-16f;
-    keep(generator, ret_cell, &value, sizeof(value), 1);
-}
-
-/* Full mantissas over twelve binary orders of magnitude, put together as bits. */
-static void make_flux(struct generator *generator, struct writer_cell *ret_cell) {
-    uint64_t bits = next_random(generator) >> 12;
-    bits |= (1017 + random_below(generator, 12)) << 52;
-    double value;
-    memcpy(&value, &bits, sizeof(value));
-    keep(generator, ret_cell, &value, sizeof(value), 1);
-}
-
-/* Around 100: a sum of bits spreads like a Poisson draw. */
-static void make_counts(struct generator *generator, struct writer_cell *ret_cell) {
-    int32_t value = 0;
-    for (int i = 0; i < 3; i++)
-        value += __builtin_popcountll(next_random(generator));
-    value += 4;
-    keep(generator, ret_cell, &value, sizeof(value), 1);
-}
-
-static void make_id(struct generator *generator, struct writer_cell *ret_cell) {
-    int64_t value = (int64_t)generator->row;
-    keep(generator, ret_cell, &value, sizeof(value), 1);
-}
-
-static void make_quality(struct generator *generator, struct writer_cell *ret_cell) {
-    uint8_t value = (uint8_t)random_below(generator, 255);
-    keep(generator, ret_cell, &value, sizeof(value), 1);
-}
-
-static void make_bit(struct generator *generator, struct writer_cell *ret_cell) {
-    uint8_t value = (uint8_t)(random_below(generator, 2) << 7);
-    keep(generator, ret_cell, &value, sizeof(value), 1);
-}
-
-static void make_object_id(struct generator *generator, struct writer_cell *ret_cell) {
-    char text[32];
-    snprintf(text, sizeof(text), "OBJ_%08u", (unsigned)(generator->row % 100000000));
-    keep_text(generator, ret_cell, text);
-}
-
-static void make_filter(struct generator *generator, struct writer_cell *ret_cell) {
-    static const char *const filters[] = {"u", "g", "r", "i", "z", "Y"};
-    keep_text(generator, ret_cell, filters[random_below(generator, 6)]);
-}
-
-static void make_class(struct generator *generator, struct writer_cell *ret_cell) {
-    static const char *const classes[] = {"STAR", "GALAXY", "QSO", "UNKNOWN"};
-    keep_text(generator, ret_cell, classes[random_below(generator, 4)]);
-}
-
-static void make_grade(struct generator *generator, struct writer_cell *ret_cell) {
-    static const char *const grades[] = {"A", "B", "C", "D"};
-    keep_text(generator, ret_cell, grades[random_below(generator, 4)]);
-}
-
-static void make_priority(struct generator *generator, struct writer_cell *ret_cell) {
-    static const char *const priorities[] = {"HIGH", "MED", "LOW"};
-    keep_text(generator, ret_cell, priorities[random_below(generator, 3)]);
-}
-
-static void make_description(struct generator *generator, struct writer_cell *ret_cell) {
-    static const char *const remarks[] = {"", " <blended>", " & neighbour", " at the edge"};
-    char text[80];
-    snprintf(text, sizeof(text), "Extended description of a field %04u%s",
-             (unsigned)(generator->row / 1000 % 10000), remarks[random_below(generator, 4)]);
-    keep_text(generator, ret_cell, text);
-}
-
-/* One cell in sixteen is null. The value is drawn all the same, to keep the sequence simple. */
-static void maybe_null(struct generator *generator, struct writer_cell *ret_cell) {
-    ret_cell->null = random_below(generator, 16) == 0;
-}
-
-static void make_mag_or_null(struct generator *generator, struct writer_cell *ret_cell) {
-    make_mag(generator, ret_cell);
-    maybe_null(generator, ret_cell);
-}
-
-static void make_class_or_null(struct generator *generator, struct writer_cell *ret_cell) {
-    make_class(generator, ret_cell);
-    maybe_null(generator, ret_cell);
-}
-
-static void make_counts_or_null(struct generator *generator, struct writer_cell *ret_cell) {
-    make_counts(generator, ret_cell);
-    maybe_null(generator, ret_cell);
-}
-
-static void make_quality_or_null(struct generator *generator, struct writer_cell *ret_cell) {
-    make_quality(generator, ret_cell);
-    maybe_null(generator, ret_cell);
-}
-
-// clang-format off
-static const struct preset_column arrays_columns[] = {
-    {"ra",         FIELD_DOUBLE, NULL, NULL, make_ra},
-    {"dec",        FIELD_DOUBLE, NULL, NULL, make_dec},
-    {"flux",       FIELD_DOUBLE, "64", NULL, make_array},
-    {"flux_error", FIELD_DOUBLE, "64", NULL, make_array},
-    {"time",       FIELD_DOUBLE, "64", NULL, make_array},
-    {0},
-};
-
-static const struct preset_column mixed_columns[] = {
-    {"ra",       FIELD_FLOAT,         NULL, NULL,    make_ra_float},
-    {"dec",      FIELD_FLOAT,         NULL, NULL,    make_dec_float},
-    {"id",       FIELD_UNICODE_CHAR,  "12", NULL,    make_object_id},
-    {"mag",      FIELD_FLOAT,         NULL, NULL,    make_mag_or_null},
-    {"flux",     FIELD_DOUBLE,        NULL, NULL,    make_flux},
-    {"filter",   FIELD_CHAR,          "1",  NULL,    make_filter},
-    {"class",    FIELD_CHAR,          "*",  NULL,    make_class_or_null},
-    {"counts",   FIELD_INT,           NULL, "-9999", make_counts_or_null},
-    {"quality",  FIELD_UNSIGNED_BYTE, NULL, "255",   make_quality_or_null},
-    {"detected", FIELD_BIT,           NULL, NULL,    make_bit},
-    {0},
-};
-
-static const struct preset_column numeric_columns[] = {
-    {"ra",      FIELD_FLOAT,         NULL, NULL, make_ra_float},
-    {"dec",     FIELD_FLOAT,         NULL, NULL, make_dec_float},
-    {"mag",     FIELD_FLOAT,         NULL, NULL, make_mag},
-    {"flux",    FIELD_DOUBLE,        NULL, NULL, make_flux},
-    {"counts",  FIELD_INT,           NULL, NULL, make_counts},
-    {"id",      FIELD_LONG,          NULL, NULL, make_id},
-    {"quality", FIELD_UNSIGNED_BYTE, NULL, NULL, make_quality},
-    {0},
-};
-
-static const struct preset_column strings_columns[] = {
-    {"id",          FIELD_UNICODE_CHAR, "12", NULL, make_object_id},
-    {"filter",      FIELD_UNICODE_CHAR, "1",  NULL, make_filter},
-    {"class",       FIELD_UNICODE_CHAR, "7",  NULL, make_class},
-    {"grade",       FIELD_CHAR,         "1",  NULL, make_grade},
-    {"priority",    FIELD_CHAR,         "4",  NULL, make_priority},
-    {"description", FIELD_CHAR,         "*",  NULL, make_description},
-    {"ra",          FIELD_FLOAT,        NULL, NULL, make_ra_float},
-    {"dec",         FIELD_FLOAT,        NULL, NULL, make_dec_float},
-    {0},
-};
-// clang-format on
-
-static const struct {
-    const char *name;
-    const struct preset_column *columns;
-} presets[] = {
-    {"arrays", arrays_columns},
-    {"mixed", mixed_columns},
-    {"numeric", numeric_columns},
-    {"strings", strings_columns},
-};
-
-#define PRESETS (sizeof(presets) / sizeof(presets[0]))
-
-const char *generate_preset_name(unsigned index) {
-    return index < PRESETS ? presets[index].name : NULL;
-}
-
-static const struct preset_column *find_preset(const char *name) {
-    for (size_t i = 0; i < PRESETS; i++)
-        if (strcmp(presets[i].name, name) == 0)
-            return presets[i].columns;
-    return NULL;
-}
-
-/* @ret_field is all zero. */
-static int make_field(const struct preset_column *column, struct field *ret_field) {
-    ret_field->type = column->type;
-    ret_field->items = 1;
-    ret_field->name = strdup(column->name);
-    if (ret_field->name == NULL)
-        return -ENOMEM;
-    int r = 0;
-    if (column->arraysize != NULL)
-        r = field_set_arraysize(ret_field, column->arraysize, strlen(column->arraysize));
-    if (r == 0 && column->null_text != NULL)
-        r = field_set_null(ret_field, column->null_text, strlen(column->null_text));
+static int write_document(struct generation *generation, struct problem *problem) {
+    const struct generate_options *options = generation->options;
+    struct progress progress;
+    progress_begin(&progress, "rows", options->rows);
+    write_head(generation);
+    int r = writer_begin(generation->writer, generation->output, &generation->layout,
+                         generation->schema.fields, generation->schema.count, problem);
+    struct generator *generator = &generation->generator;
+    for (; r == 0 && generator->row < options->rows && !failed(generation); generator->row++) {
+        make_row(generation);
+        writer_row(generation->writer, generation->cells);
+        if (generator->row % ROWS_BETWEEN_LOOKS == 0)
+            progress_show(&progress, generator->row);
+    }
+    if (r == 0)
+        r = writer_end(generation->writer, problem);
+    output_format(generation->output, "\n</TABLE>\n</RESOURCE>\n</VOTABLE>\n");
+    progress_end(&progress);
     return r;
 }
 
-static void write_rows(const struct generate_options *options,
-                       const struct preset_column *columns, const struct field *fields,
-                       size_t field_count, struct output *output) {
-    struct generator generator = {.state = options->seed};
-    struct writer_cell cells[COLUMNS_MAX];
-    struct writer writer;
-    writer_begin(&writer, output, options->preset, fields, field_count, options->format,
-                 options->rows);
-    for (; generator.row < options->rows && output->error == 0; generator.row++) {
-        generator.used = 0;
-        for (size_t i = 0; i < field_count; i++)
-            columns[i].make(&generator, &cells[i]);
-        writer_row(&writer, cells);
-    }
-    writer_end(&writer);
+static int make_schema(struct generation *generation, struct problem *problem) {
+    const struct generate_options *options = generation->options;
+    int r = options->preset != NULL
+                ? generate_schema_from_preset(options->preset, &generation->schema, problem)
+                : generate_schema_from_text(options->schema, &generation->schema, problem);
+    if (r == 0 && options->null_fraction > 0)
+        r = generate_schema_allow_nulls(&generation->schema, problem);
+    uint64_t bytes = 8;
+    for (size_t i = 0; i < generation->schema.count; i++)
+        bytes += (generate_cell_bytes(generation->schema.fields[i]) + 7) / 8 * 8;
+    if (r < 0)
+        return r;
+    generation->generator.arena = malloc(bytes);
+    generation->cells = calloc(generation->schema.count, sizeof(*generation->cells));
+    generation->writer = malloc(sizeof(*generation->writer));
+    if (generation->generator.arena == NULL || generation->cells == NULL ||
+        generation->writer == NULL)
+        return problem_set_memory(problem);
+    return 0;
 }
 
-int generate_run(const struct generate_options *options, struct problem *problem) {
-    const struct preset_column *columns = find_preset(options->preset);
-    if (columns == NULL)
-        return -EINVAL;
-    struct field fields[COLUMNS_MAX] = {0};
-    size_t field_count = 0;
-    struct output *output = NULL;
-    int r = 0;
+static int open_output(struct output **ret_output, const char *path, struct problem *problem) {
+    struct output *output = malloc(sizeof(*output));
+    if (output == NULL)
+        return problem_set_memory(problem);
+    int r = output_open(output, path, problem);
+    if (r < 0) {
+        free(output);
+        return r;
+    }
+    *ret_output = output;
+    return 0;
+}
 
-    while (r == 0 && columns[field_count].name != NULL) {
-        r = make_field(&columns[field_count], &fields[field_count]);
-        field_count++;
-    }
-    if (r == 0)
-        output = malloc(sizeof(*output));
-    if (output == NULL) {
-        r = problem_set_memory(problem);
-        goto out;
-    }
-    r = output_open(output, options->path, problem);
+/* The STREAM's file lies beside the document, which names it without a folder. */
+static char *stream_path(const struct generate_options *options) {
+    const char *slash = strrchr(options->path, '/');
+    int folder = slash != NULL ? (int)(slash + 1 - options->path) : 0;
+    char *path;
+    return asprintf(&path, "%.*s%s", folder, options->path, options->stream_file) < 0 ? NULL
+                                                                                      : path;
+}
+
+static int open_outputs(struct generation *generation, char **ret_stream_path,
+                        const char **ret_bad_path, struct problem *problem) {
+    const struct generate_options *options = generation->options;
+    int r = open_output(&generation->output, options->path, problem);
+    if (r < 0 || options->stream_file == NULL)
+        return r;
+    *ret_stream_path = stream_path(options);
+    if (*ret_stream_path == NULL)
+        return problem_set_memory(problem);
+    *ret_bad_path = *ret_stream_path;
+    r = open_output(&generation->stream, *ret_stream_path, problem);
     if (r < 0)
-        goto out;
-    write_rows(options, columns, fields, field_count, output);
-    r = output_commit(output, problem);
-    output_abandon(output);
-out:
+        return r;
+    *ret_bad_path = options->path;
+    generation->layout.stream = generation->stream;
+    generation->layout.href = options->stream_file;
+    generation->layout.href_gzip = generation->stream->gzip != NULL;
+    return 0;
+}
+
+static void close_output(struct output *output) {
+    if (output != NULL)
+        output_abandon(output);
     free(output);
-    for (size_t i = 0; i < field_count; i++)
-        field_finish(&fields[i]);
+}
+
+/* The data first: a document whose data are missing is worse than data that nobody names. */
+static int commit(struct generation *generation, const char *path, const char **ret_bad_path,
+                  struct problem *problem) {
+    if (generation->stream != NULL) {
+        *ret_bad_path = path;
+        int r = output_commit(generation->stream, problem);
+        if (r < 0)
+            return r;
+        *ret_bad_path = generation->options->path;
+    }
+    return output_commit(generation->output, problem);
+}
+
+int generate_run(const struct generate_options *options, const char **ret_bad_path,
+                 struct problem *problem) {
+    struct generation generation = {
+        .options = options,
+        .generator = {.state = options->seed, .null_state = ~options->seed},
+        .layout = {.serialization = options->format,
+                   .line_characters = options->line_characters,
+                   .cdata = options->cdata,
+                   .prefix = ""},
+    };
+    char *path = NULL;
+    *ret_bad_path = options->path;
+    int r = make_schema(&generation, problem);
+    if (r == 0)
+        r = open_outputs(&generation, &path, ret_bad_path, problem);
+    if (r == 0)
+        r = write_document(&generation, problem);
+    if (r == 0)
+        r = commit(&generation, path, ret_bad_path, problem);
+    if (*ret_bad_path == path)
+        *ret_bad_path = options->stream_file;
+    close_output(generation.stream);
+    close_output(generation.output);
+    free(path);
+    free(generation.writer);
+    free(generation.cells);
+    free(generation.generator.arena);
+    generate_schema_finish(&generation.schema);
     return r;
 }

@@ -38,6 +38,7 @@ build module  libunwind                 libunwind-dev
 build module  libxml-2.0                libxml2-dev
 build module  sqlite3                   libsqlite3-dev
 build module  zlib                      zlib1g-dev
+build module  cfitsio                   libcfitsio-dev
 build module  libdw                     libdw-dev
 build module  cmocka                    libcmocka-dev
 test  command clang                     clang
