@@ -146,6 +146,24 @@ int base64_decode(struct base64_decoder *decoder, const char *text, size_t lengt
     return 0;
 }
 
+bool base64_decoder_rest(struct base64_decoder *decoder, unsigned char *out,
+                         size_t *ret_bytes) {
+    *ret_bytes = 0;
+    if (decoder->digits == 0 || decoder->padding > 0)
+        return false;
+    /* A text that was cut would leave bits that fill no byte, three times out of four or more. */
+    uint32_t group = decoder->carry << (6 * (4 - decoder->digits));
+    bool whole = (decoder->digits == 2 && (group & 0xffff) == 0) ||
+                 (decoder->digits == 3 && (group & 0xff) == 0);
+    if (!whole)
+        return false;
+    out[(*ret_bytes)++] = (unsigned char)(group >> 16);
+    if (decoder->digits == 3)
+        out[(*ret_bytes)++] = (unsigned char)(group >> 8);
+    decoder->digits = 0;
+    return true;
+}
+
 int base64_decoder_end(struct base64_decoder *decoder, struct problem *problem) {
     if (decoder->digits == 0)
         return 0;

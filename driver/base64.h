@@ -8,6 +8,7 @@
 #include "attributes.h"
 #include "problem.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,7 +36,14 @@ int base64_decode(struct base64_decoder *decoder, const char *text, size_t lengt
                   unsigned char *out, size_t *ret_bytes,
                   struct problem *problem) _must_check_ _nonnull_;
 
-/* The text is over: -EBADMSG and a problem when it ends inside a group of four. */
+/*
+ * The text is over. Is it whole but for its padding? Then what is left of it, one or two bytes,
+ * is written to @out; otherwise @ret_bytes is 0. Comes before base64_decoder_end().
+ */
+bool base64_decoder_rest(struct base64_decoder *decoder, unsigned char *out,
+                         size_t *ret_bytes) _must_check_ _nonnull_;
+
+/* -EBADMSG and a problem when the text ends inside a group of four. */
 int base64_decoder_end(struct base64_decoder *decoder,
                        struct problem *problem) _must_check_ _nonnull_;
 

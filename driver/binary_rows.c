@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TELL_BYTES 16384 /* of the stream, between two calls of rows_done() */
+
 int binary_rows_init(struct binary_rows *rows, struct column *columns, size_t column_count,
                      bool with_flags, uint64_t lineno, struct problem *problem) {
     *rows = (struct binary_rows){
@@ -21,6 +23,7 @@ int binary_rows_init(struct binary_rows *rows, struct column *columns, size_t co
         .column_count = column_count,
         .lineno = lineno,
         .problem = problem,
+        .row_limit = UINT64_MAX,
     };
     if (!with_flags || column_count == 0)
         return 0;
@@ -36,6 +39,12 @@ void binary_rows_finish(struct binary_rows *rows) {
 
 static const struct field *field_at(const struct binary_rows *rows) {
     return rows->columns[rows->at].field;
+}
+
+/* Is the cell's content of no interest? Null ones have bytes that mean nothing. */
+static bool passes_over(const struct binary_rows *rows) {
+    return field_at(rows)->skipped ||
+           (rows->flags != NULL && (rows->flags[rows->at / 8] & (0x80 >> rows->at % 8)) != 0);
 }
 
 static bool is_null(const struct binary_rows *rows) {
@@ -194,7 +203,9 @@ static void begin_row(struct binary_rows *rows) {
 static int end_cell(struct binary_rows *rows) {
     struct column *column = &rows->columns[rows->at];
     int r = 0;
-    if (is_null(rows))
+    if (column->field->skipped)
+        r = 0;
+    else if (is_null(rows))
         r = column_end_null(column);
     else if (field_is_string(column->field))
         r = string_cell_end(&rows->string) < 0 ? -ENOMEM : column_end_cell(column);
@@ -266,7 +277,7 @@ static int take_items(struct binary_rows *rows, const unsigned char *bytes, size
     if (length > rows->phase_bytes)
         length = (size_t)rows->phase_bytes;
     *ret_taken = length;
-    if (is_null(rows))
+    if (passes_over(rows))
         return 0;
     if (rows->carried > 0 || length < item_bytes) {
         *ret_taken = carry_bytes(rows, bytes, length, item_bytes);
@@ -306,13 +317,28 @@ static uint64_t shortest_row(const struct binary_rows *rows) {
     return bytes;
 }
 
+/* Between two rows: may there be another one, and is it time to tell of those so far? */
+static int prepare_row(struct binary_rows *rows) {
+    if (rows->rows >= rows->row_limit) {
+        rows->enough = true;
+        return 0;
+    }
+    if (rows->offset == 0 && shortest_row(rows) == 0)
+        return problem_set(rows->problem, -EBADMSG, rows->lineno,
+                           "the stream has bytes but the table's FIELDs take none, add "
+                           "the FIELDs or empty the stream");
+    if (rows->rows_done == NULL || rows->offset - rows->told < TELL_BYTES)
+        return 0;
+    rows->told = rows->offset;
+    return rows->rows_done(rows->context, rows->rows);
+}
+
 int binary_rows_push(struct binary_rows *rows, const unsigned char *bytes, size_t length) {
     while (length > 0) {
         if (rows->phase == BINARY_BETWEEN_ROWS) {
-            if (rows->offset == 0 && shortest_row(rows) == 0)
-                return problem_set(rows->problem, -EBADMSG, rows->lineno,
-                                   "the stream has bytes but the table's FIELDs take none, add "
-                                   "the FIELDs or empty the stream");
+            int r = prepare_row(rows);
+            if (r < 0 || rows->enough)
+                return r;
             begin_row(rows);
         }
         size_t taken = 0;

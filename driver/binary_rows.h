@@ -37,6 +37,11 @@ struct binary_rows {
     uint64_t row_start;   /* stream bytes before this row */
     uint64_t offset;      /* stream bytes taken so far */
     uint64_t rows;        /* complete ones */
+    uint64_t row_limit;   /* what follows this many is passed over; the most there is */
+    bool enough;          /* there was more */
+    uint64_t told;        /* offset when rows_done() was called last */
+    int (*rows_done)(void *context, uint64_t rows); /* between rows, often; NULL: not at all */
+    void *context;
     unsigned char *flags; /* BINARY2: null bits of this row, owned; otherwise NULL */
     size_t flags_bytes;
     unsigned char carry[16]; /* the start of an item that was cut by the end of a piece */
@@ -44,7 +49,11 @@ struct binary_rows {
     struct string_cell string;
 };
 
-/* Rows are appended to @columns. Returns 0 or -ENOMEM with a problem. */
+/*
+ * Rows are appended to @columns; cells of fields that are skipped are passed over. row_limit,
+ * rows_done and its context are set afterwards, where they are wanted. Returns 0 or -ENOMEM
+ * with a problem.
+ */
 int binary_rows_init(struct binary_rows *rows, struct column *columns, size_t column_count,
                      bool with_flags, uint64_t lineno, struct problem *problem) _must_check_;
 void binary_rows_finish(struct binary_rows *rows) _nonnull_;

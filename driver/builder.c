@@ -2,20 +2,22 @@
 /*
  * builder.c: the grammar of VOTable as far as it carries data.
  *
- * One table says which element may stand in which; one function each says what it does. An
- * element that is not in the table (PARAM, INFO, GROUP, a foreign block) is skipped whole.
+ * One table says which element may stand in which; one function each, in builder_metadata.c and
+ * builder_data.c, says what it does. An element that is not in the table (PARAM, INFO, GROUP, a
+ * foreign block) is skipped whole.
  */
 #include "builder.h"
 
-#include "cell_text.h"
+#include "builder_parts.h"
+#include "selection.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TEXT_ROOM_MIN 256
-#define QUOTED_BYTES  60
+
+static const struct consumer consumer_of_nothing;
 
 static const char *const attribute_names[ATTRIBUTES] = {
     [ATTRIBUTE_ID] = "ID",
@@ -26,6 +28,8 @@ static const char *const attribute_names[ATTRIBUTES] = {
     [ATTRIBUTE_NULL] = "null",
     [ATTRIBUTE_ENCODING] = "encoding",
     [ATTRIBUTE_HREF] = "href",
+    [ATTRIBUTE_NROWS] = "nrows",
+    [ATTRIBUTE_EXTNUM] = "extnum",
 };
 
 bool builder_attribute_find(const char *name, enum attribute *ret_attribute) {
@@ -38,329 +42,90 @@ bool builder_attribute_find(const char *name, enum attribute *ret_attribute) {
     return false;
 }
 
-void builder_init(struct builder *builder, struct votable *votable, bool collect,
-                  struct problem *problem) {
-    memset(builder, 0, sizeof(*builder));
-    builder->votable = votable;
-    builder->problem = problem;
-    builder->collect = collect;
-}
-
-void builder_finish(struct builder *builder) {
-    if (builder->streaming)
-        stream_finish(&builder->stream);
-    free(builder->text);
-    builder->text = NULL;
-}
-
-static int copy_attribute(struct builder *builder, const struct attributes *attributes,
-                          enum attribute attribute, char **ret_copy) {
-    if (attributes->of[attribute].text == NULL)
-        return 0;
-    char *copy = strndup(attributes->of[attribute].text, attributes->of[attribute].length);
-    if (copy == NULL)
-        return problem_set_memory(builder->problem);
-    free(*ret_copy);
-    *ret_copy = copy;
-    return 0;
-}
-
-static bool attribute_is(const struct attributes *attributes, enum attribute attribute,
-                         const char *value) {
+bool attributes_say(const struct attributes *attributes, enum attribute attribute,
+                    const char *value) {
     return attributes->of[attribute].text != NULL &&
            attributes->of[attribute].length == strlen(value) &&
            memcmp(attributes->of[attribute].text, value, strlen(value)) == 0;
 }
 
-/* An attribute's value for a message: at most QUOTED_BYTES of it. */
-static int quoted_length(const struct attributes *attributes, enum attribute attribute) {
+int attributes_quoted_length(const struct attributes *attributes, enum attribute attribute) {
     size_t length = attributes->of[attribute].length;
     return length < QUOTED_BYTES ? (int)length : QUOTED_BYTES;
 }
 
-static int begin_votable(struct builder *builder, const struct attributes *attributes,
-                         uint64_t lineno) {
-    builder->seen_votable = true;
-    return 0;
+const char *attributes_quoted(const struct attributes *attributes, enum attribute attribute) {
+    return attributes->of[attribute].text != NULL ? attributes->of[attribute].text : "";
 }
 
-static int begin_resource(struct builder *builder, const struct attributes *attributes,
-                          uint64_t lineno) {
-    builder->resources++;
-    return 0;
+void builder_init(struct builder *builder, const char *path, const struct read_options *options,
+                  struct votable *votable, struct problem *problem) {
+    memset(builder, 0, sizeof(*builder));
+    builder->votable = votable;
+    builder->options = options;
+    builder->consumer = options->consumer != NULL ? options->consumer : &consumer_of_nothing;
+    builder->path = path;
+    builder->problem = problem;
+    builder->warnings.warn = options->warn;
+    builder->warnings.context = options->warn_context;
+    builder->warnings.strict = options->strict;
 }
 
-static struct table *find_table(const struct votable *votable, const char *id, size_t length) {
-    for (size_t i = 0; i < votable->table_count; i++) {
-        const char *of = votable->tables[i]->id;
-        if (of != NULL && strlen(of) == length && memcmp(of, id, length) == 0)
-            return votable->tables[i];
-    }
-    return NULL;
-}
-
-/* TABLE ref: the fields are those of an earlier table. */
-static int copy_fields(struct builder *builder, const struct attributes *attributes,
-                       uint64_t lineno) {
-    const char *ref = attributes->of[ATTRIBUTE_REF].text;
-    size_t length = attributes->of[ATTRIBUTE_REF].length;
-    const struct table *from = find_table(builder->votable, ref, length);
-    if (from == NULL || from == builder->table)
-        return problem_set(builder->problem, -EBADMSG, lineno,
-                           "TABLE ref '%.*s' names no table before it, correct the ref or give "
-                           "the table FIELDs of its own",
-                           quoted_length(attributes, ATTRIBUTE_REF), ref);
-    for (size_t i = 0; i < from->field_count; i++) {
-        struct field *field = table_add_field(builder->table);
-        if (field == NULL || field_copy(from->fields[i], field) < 0)
-            return problem_set_memory(builder->problem);
-    }
-    return 0;
-}
-
-static int begin_table(struct builder *builder, const struct attributes *attributes,
-                       uint64_t lineno) {
-    builder->table = votable_add_table(builder->votable);
-    builder->seen_data = false;
-    if (builder->table == NULL)
-        return problem_set_memory(builder->problem);
-    int r = copy_attribute(builder, attributes, ATTRIBUTE_ID, &builder->table->name);
-    if (r == 0)
-        r = copy_attribute(builder, attributes, ATTRIBUTE_ID, &builder->table->id);
-    if (r == 0)
-        r = copy_attribute(builder, attributes, ATTRIBUTE_NAME, &builder->table->name);
-    if (r == 0 && attributes->of[ATTRIBUTE_REF].text != NULL)
-        r = copy_fields(builder, attributes, lineno);
-    return r;
-}
-
-static int set_datatype(struct builder *builder, const struct attributes *attributes,
-                        uint64_t lineno) {
-    struct field *field = builder->field;
-    const char *datatype = attributes->of[ATTRIBUTE_DATATYPE].text;
-    size_t length = attributes->of[ATTRIBUTE_DATATYPE].length;
-    if (datatype == NULL)
-        return problem_set(builder->problem, -EBADMSG, lineno,
-                           "FIELD '%s' has no datatype, add one", field->name);
-    if (field_type_find(datatype, length, &field->type) < 0)
-        return problem_set(builder->problem, -EBADMSG, lineno,
-                           "FIELD '%s' has datatype '%.*s', which VOTable does not know, use "
-                           "one of its twelve",
-                           field->name, quoted_length(attributes, ATTRIBUTE_DATATYPE),
-                           datatype);
-    return 0;
-}
-
-static int set_arraysize(struct builder *builder, const struct attributes *attributes,
-                         uint64_t lineno) {
-    struct field *field = builder->field;
-    const char *arraysize = attributes->of[ATTRIBUTE_ARRAYSIZE].text;
-    field->items = 1;
-    if (arraysize == NULL)
-        return 0;
-    if (copy_attribute(builder, attributes, ATTRIBUTE_ARRAYSIZE, &field->arraysize) < 0)
-        return -ENOMEM;
-    int r = field_set_arraysize(field, arraysize, attributes->of[ATTRIBUTE_ARRAYSIZE].length);
-    if (r == 0)
-        return 0;
-    return problem_set(builder->problem, -EBADMSG, lineno,
-                       "FIELD '%s' has arraysize '%.*s', which %s, correct it", field->name,
-                       quoted_length(attributes, ATTRIBUTE_ARRAYSIZE), arraysize,
-                       r == -ERANGE ? "is beyond 2147483647 items"
-                                    : "is none of the forms 3, *, 3*, 2x3, 2x*");
-}
-
-static int begin_field(struct builder *builder, const struct attributes *attributes,
-                       uint64_t lineno) {
-    if (builder->seen_data)
-        return problem_set(builder->problem, -EBADMSG, lineno,
-                           "FIELD after the DATA of its TABLE, move it before");
-    builder->field = table_add_field(builder->table);
-    if (builder->field == NULL)
-        return problem_set_memory(builder->problem);
-    int r = copy_attribute(builder, attributes, ATTRIBUTE_ID, &builder->field->name);
-    if (r == 0)
-        r = copy_attribute(builder, attributes, ATTRIBUTE_NAME, &builder->field->name);
-    if (r == 0 && builder->field->name == NULL) {
-        builder->field->name = strdup("");
-        r = builder->field->name == NULL ? problem_set_memory(builder->problem) : 0;
-    }
-    if (r == 0)
-        r = set_datatype(builder, attributes, lineno);
-    if (r == 0)
-        r = set_arraysize(builder, attributes, lineno);
-    return r;
-}
-
-static int begin_values(struct builder *builder, const struct attributes *attributes,
-                        uint64_t lineno) {
-    if (attributes->of[ATTRIBUTE_NULL].text == NULL)
-        return 0;
-    int r = field_set_null(builder->field, attributes->of[ATTRIBUTE_NULL].text,
-                           attributes->of[ATTRIBUTE_NULL].length);
-    return r < 0 ? problem_set_memory(builder->problem) : 0;
-}
-
-static int begin_data(struct builder *builder, const struct attributes *attributes,
-                      uint64_t lineno) {
-    if (builder->seen_data)
-        return problem_set(builder->problem, -EBADMSG, lineno,
-                           "a second DATA in one TABLE, split the TABLE");
-    builder->seen_data = true;
-    builder->seen_rows = false;
-    return 0;
-}
-
-static int begin_serialization(struct builder *builder, enum serialization serialization,
-                               uint64_t lineno) {
-    if (builder->seen_rows)
-        return problem_set(builder->problem, -EBADMSG, lineno,
-                           "a second serialization in one DATA, keep one of them");
-    builder->seen_rows = true;
-    builder->seen_stream = false;
-    builder->binary_lineno = lineno;
-    int r = table_begin_data(builder->table, serialization);
-    return r < 0 ? problem_set_memory(builder->problem) : 0;
-}
-
-static int begin_tabledata(struct builder *builder, const struct attributes *attributes,
-                           uint64_t lineno) {
-    return begin_serialization(builder, SERIALIZATION_TABLEDATA, lineno);
-}
-
-static int begin_binary(struct builder *builder, const struct attributes *attributes,
-                        uint64_t lineno) {
-    return begin_serialization(builder, SERIALIZATION_BINARY, lineno);
-}
-
-static int begin_binary2(struct builder *builder, const struct attributes *attributes,
-                         uint64_t lineno) {
-    return begin_serialization(builder, SERIALIZATION_BINARY2, lineno);
-}
-
-static int begin_tr(struct builder *builder, const struct attributes *attributes,
-                    uint64_t lineno) {
-    builder->tr_lineno = lineno;
-    builder->cells = 0;
-    return 0;
-}
-
-static int begin_td(struct builder *builder, const struct attributes *attributes,
-                    uint64_t lineno) {
-    if (builder->cells == builder->table->field_count)
-        return problem_set(builder->problem, -EBADMSG, lineno,
-                           "row %" PRIu64 " has more cells than its table has FIELDs (%zu), "
-                           "remove the TD or add a FIELD",
-                           builder->table->rows + 1, builder->table->field_count);
-    if (attributes->of[ATTRIBUTE_ENCODING].text != NULL &&
-        !attribute_is(attributes, ATTRIBUTE_ENCODING, "none"))
-        return problem_set(builder->problem, -ENOTSUP, lineno,
-                           "TD encoding '%.*s' is not supported, convert the file with stilts "
-                           "or astropy",
-                           quoted_length(attributes, ATTRIBUTE_ENCODING),
-                           attributes->of[ATTRIBUTE_ENCODING].text);
-    builder->td_lineno = lineno;
-    builder->text_bytes = 0;
-    return 0;
-}
-
-static int begin_stream(struct builder *builder, const struct attributes *attributes,
-                        uint64_t lineno) {
-    if (attributes->of[ATTRIBUTE_HREF].text != NULL &&
-        attributes->of[ATTRIBUTE_HREF].length > 0)
-        return problem_set(builder->problem, -ENOTSUP, lineno,
-                           "STREAM href '%.*s' is not supported, convert the file to one with "
-                           "inline data with stilts or astropy",
-                           quoted_length(attributes, ATTRIBUTE_HREF),
-                           attributes->of[ATTRIBUTE_HREF].text);
-    if (!attribute_is(attributes, ATTRIBUTE_ENCODING, "base64"))
-        return problem_set(builder->problem, -ENOTSUP, lineno,
-                           "STREAM encoding '%.*s' is not supported inline, use base64",
-                           quoted_length(attributes, ATTRIBUTE_ENCODING),
-                           attributes->of[ATTRIBUTE_ENCODING].text != NULL
-                               ? attributes->of[ATTRIBUTE_ENCODING].text
-                               : "");
-    if (builder->seen_stream)
-        return problem_set(builder->problem, -EBADMSG, lineno,
-                           "a second STREAM in one serialization, keep one of them");
-    builder->seen_stream = true;
-    builder->streaming = true;
-    return stream_init(&builder->stream, builder->table->columns, builder->table->field_count,
-                       builder->table->serialization == SERIALIZATION_BINARY2, builder->collect,
-                       lineno, builder->problem);
-}
-
-static int end_binary(struct builder *builder) {
-    if (builder->seen_stream)
-        return 0;
-    return problem_set(builder->problem, -EBADMSG, builder->binary_lineno,
-                       "%s without a STREAM, add an empty one if the table has no rows",
-                       builder->inside == ELEMENT_BINARY ? "BINARY" : "BINARY2");
-}
-
-static int end_resource(struct builder *builder) {
-    builder->resources--;
-    return 0;
-}
-
-static int end_stream(struct builder *builder) {
-    int r = stream_end(&builder->stream, &builder->table->rows);
-    stream_finish(&builder->stream);
+void builder_finish(struct builder *builder) {
+    if (builder->streaming)
+        stream_finish(&builder->stream);
     builder->streaming = false;
-    return r;
+    free(builder->text);
+    builder->text = NULL;
 }
 
-static int end_td(struct builder *builder) {
-    struct column *column = &builder->table->columns[builder->cells++];
-    if (builder->text_bytes == 0)
-        return cell_text_store(column, "", 0, builder->td_lineno, builder->problem);
-    builder->text[builder->text_bytes] = '\0';
-    return cell_text_store(column, builder->text, builder->text_bytes, builder->td_lineno,
-                           builder->problem);
-}
-
-static int end_tr(struct builder *builder) {
-    if (builder->cells < builder->table->field_count)
-        return problem_set(builder->problem, -EBADMSG, builder->tr_lineno,
-                           "row %" PRIu64 " has %zu of its %zu cells, add the missing TDs or "
-                           "remove FIELDs",
-                           builder->table->rows + 1, builder->cells,
-                           builder->table->field_count);
-    builder->table->rows++;
-    return 0;
+int builder_end_document(struct builder *builder) {
+    warnings_flush(&builder->warnings);
+    return selection_check_tables(builder->options->tables, builder->votable, builder->problem);
 }
 
 /* Every element: its name, where it may stand, what it does. */
 static const struct {
     const char *name;
-    enum element parents[2];
-    int (*begin)(struct builder *builder, const struct attributes *attributes, uint64_t lineno);
-    int (*end)(struct builder *builder);
+    enum element parents[3];
+    builder_begin_function *begin;
+    builder_end_function *end;
 } elements[ELEMENTS] = {
-    [ELEMENT_VOTABLE] = {"VOTABLE", {ELEMENT_DOCUMENT}, begin_votable, NULL},
+    [ELEMENT_VOTABLE] = {"VOTABLE", {ELEMENT_DOCUMENT}, builder_begin_votable, NULL},
     [ELEMENT_RESOURCE] = {"RESOURCE",
                           {ELEMENT_VOTABLE, ELEMENT_RESOURCE},
-                          begin_resource,
-                          end_resource},
-    [ELEMENT_TABLE] = {"TABLE", {ELEMENT_RESOURCE}, begin_table, NULL},
-    [ELEMENT_FIELD] = {"FIELD", {ELEMENT_TABLE}, begin_field, NULL},
-    [ELEMENT_VALUES] = {"VALUES", {ELEMENT_FIELD}, begin_values, NULL},
-    [ELEMENT_DATA] = {"DATA", {ELEMENT_TABLE}, begin_data, NULL},
-    [ELEMENT_TABLEDATA] = {"TABLEDATA", {ELEMENT_DATA}, begin_tabledata, NULL},
-    [ELEMENT_TR] = {"TR", {ELEMENT_TABLEDATA}, begin_tr, end_tr},
-    [ELEMENT_TD] = {"TD", {ELEMENT_TR}, begin_td, end_td},
-    [ELEMENT_BINARY] = {"BINARY", {ELEMENT_DATA}, begin_binary, end_binary},
-    [ELEMENT_BINARY2] = {"BINARY2", {ELEMENT_DATA}, begin_binary2, end_binary},
-    [ELEMENT_STREAM] = {"STREAM", {ELEMENT_BINARY, ELEMENT_BINARY2}, begin_stream, end_stream},
+                          builder_begin_resource,
+                          builder_end_resource},
+    [ELEMENT_TABLE] = {"TABLE", {ELEMENT_RESOURCE}, builder_begin_table, builder_end_table},
+    [ELEMENT_FIELD] = {"FIELD", {ELEMENT_TABLE}, builder_begin_field, NULL},
+    [ELEMENT_VALUES] = {"VALUES", {ELEMENT_FIELD}, builder_begin_values, NULL},
+    [ELEMENT_DATA] = {"DATA", {ELEMENT_TABLE}, builder_begin_data, NULL},
+    [ELEMENT_TABLEDATA] = {"TABLEDATA",
+                           {ELEMENT_DATA},
+                           builder_begin_tabledata,
+                           builder_end_tabledata},
+    [ELEMENT_TR] = {"TR", {ELEMENT_TABLEDATA}, builder_begin_tr, builder_end_tr},
+    [ELEMENT_TD] = {"TD", {ELEMENT_TR}, builder_begin_td, builder_end_td},
+    [ELEMENT_BINARY] = {"BINARY", {ELEMENT_DATA}, builder_begin_binary, builder_end_binary},
+    [ELEMENT_BINARY2] = {"BINARY2", {ELEMENT_DATA}, builder_begin_binary2, builder_end_binary},
+    [ELEMENT_FITS] = {"FITS", {ELEMENT_DATA}, builder_begin_fits, builder_end_fits},
+    [ELEMENT_STREAM] = {"STREAM",
+                        {ELEMENT_BINARY, ELEMENT_BINARY2, ELEMENT_FITS},
+                        builder_begin_stream,
+                        builder_end_stream},
 };
 
+static bool may_stand_in(enum element element, enum element parent) {
+    for (size_t i = 0; i < 3; i++)
+        if (elements[element].parents[i] == parent && (i == 0 || parent != ELEMENT_DOCUMENT))
+            return true;
+    return false;
+}
+
 static enum element find_child(enum element parent, const char *name) {
-    for (size_t i = ELEMENT_VOTABLE; i < ELEMENTS; i++) {
-        bool here = elements[i].parents[0] == parent ||
-                    (elements[i].parents[1] == parent && parent != ELEMENT_DOCUMENT);
-        if (here && strcmp(elements[i].name, name) == 0)
-            return (enum element)i;
-    }
+    for (enum element element = ELEMENT_VOTABLE; element < ELEMENTS; element++)
+        if (may_stand_in(element, parent) && strcmp(elements[element].name, name) == 0)
+            return element;
     return ELEMENT_DOCUMENT;
 }
 
@@ -393,9 +158,7 @@ int builder_begin(struct builder *builder, const char *name,
     if (element == ELEMENT_DOCUMENT)
         return begin_unknown(builder, name, lineno);
     builder->inside = element;
-    return elements[element].begin != NULL
-               ? elements[element].begin(builder, attributes, lineno)
-               : 0;
+    return elements[element].begin(builder, attributes, lineno);
 }
 
 int builder_begin_foreign(struct builder *builder, const char *name, uint64_t lineno) {
@@ -405,19 +168,26 @@ int builder_begin_foreign(struct builder *builder, const char *name, uint64_t li
     return 0;
 }
 
-/* The element around the one that ends. RESOURCE and STREAM have two possible parents. */
+/* The element around the one that ends. RESOURCE and STREAM have several possible parents. */
 static enum element parent_of(const struct builder *builder) {
     if (builder->inside == ELEMENT_RESOURCE)
         return builder->resources > 0 ? ELEMENT_RESOURCE : ELEMENT_VOTABLE;
-    if (builder->inside == ELEMENT_STREAM)
-        return builder->table->serialization == SERIALIZATION_BINARY2 ? ELEMENT_BINARY2
-                                                                      : ELEMENT_BINARY;
-    return elements[builder->inside].parents[0];
+    if (builder->inside != ELEMENT_STREAM)
+        return elements[builder->inside].parents[0];
+    switch (builder->table->serialization) {
+    case SERIALIZATION_BINARY2:
+        return ELEMENT_BINARY2;
+    case SERIALIZATION_FITS:
+        return ELEMENT_FITS;
+    default:
+        return ELEMENT_BINARY;
+    }
 }
 
 int builder_end(struct builder *builder) {
     if (builder->skipped > 0) {
-        builder->skipped--;
+        if (--builder->skipped == 0)
+            builder->hidden = false;
         return 0;
     }
     int r = elements[builder->inside].end != NULL ? elements[builder->inside].end(builder) : 0;
@@ -427,18 +197,26 @@ int builder_end(struct builder *builder) {
     return 0;
 }
 
-static int append_text(struct builder *builder, const char *text, size_t length) {
+/* Grow by doubling: the longest cell of a table decides, and there is one such text. */
+static int grow_text(struct builder *builder, size_t length) {
+    size_t room = builder->text_room == 0 ? TEXT_ROOM_MIN : builder->text_room;
+    while (room - builder->text_bytes <= length)
+        if (__builtin_mul_overflow(room, 2, &room))
+            return problem_set_memory(builder->problem);
+    char *grown = realloc(builder->text, room);
+    if (grown == NULL)
+        return problem_set_memory(builder->problem);
+    builder->text = grown;
+    builder->text_room = room;
+    return 0;
+}
+
+int builder_append_text(struct builder *builder, const char *text, size_t length) {
     /* One byte more than the text: number parsers look at what follows. */
     if (length >= builder->text_room - builder->text_bytes || builder->text_room == 0) {
-        size_t room = builder->text_room == 0 ? TEXT_ROOM_MIN : builder->text_room;
-        while (room - builder->text_bytes <= length)
-            if (__builtin_mul_overflow(room, 2, &room))
-                return problem_set_memory(builder->problem);
-        char *grown = realloc(builder->text, room);
-        if (grown == NULL)
-            return problem_set_memory(builder->problem);
-        builder->text = grown;
-        builder->text_room = room;
+        int r = grow_text(builder, length);
+        if (r < 0)
+            return r;
     }
     memcpy(builder->text + builder->text_bytes, text, length);
     builder->text_bytes += length;
@@ -446,11 +224,8 @@ static int append_text(struct builder *builder, const char *text, size_t length)
 }
 
 int builder_text(struct builder *builder, const char *text, size_t length) {
-    if (builder->skipped > 0 || length == 0)
+    if (!builder_wants_text(builder) || length == 0)
         return 0;
-    if (builder->inside == ELEMENT_STREAM)
-        return stream_push(&builder->stream, text, length);
-    if (builder->inside == ELEMENT_TD)
-        return append_text(builder, text, length);
-    return 0;
+    return builder->streaming ? stream_push(&builder->stream, text, length)
+                              : builder_append_text(builder, text, length);
 }

@@ -8,9 +8,11 @@
  */
 #pragma once
 
+#include "consumer.h"
 #include "problem.h"
 #include "stream.h"
 #include "votable.h"
+#include "warnings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +31,7 @@ enum element {
     ELEMENT_TD,
     ELEMENT_BINARY,
     ELEMENT_BINARY2,
+    ELEMENT_FITS,
     ELEMENT_STREAM,
     ELEMENTS,
 };
@@ -43,6 +46,8 @@ enum attribute {
     ATTRIBUTE_NULL,
     ATTRIBUTE_ENCODING,
     ATTRIBUTE_HREF,
+    ATTRIBUTE_NROWS,
+    ATTRIBUTE_EXTNUM,
     ATTRIBUTES,
 };
 
@@ -55,11 +60,15 @@ struct attributes {
 };
 
 struct builder {
-    struct votable *votable; /* borrowed, filled */
+    struct votable *votable;            /* borrowed, filled */
+    const struct read_options *options; /* borrowed */
+    const struct consumer *consumer;    /* borrowed, never NULL */
+    const char *path;                   /* of the document, which a relative href starts from */
+    struct warnings warnings;
     struct problem *problem;
-    bool collect; /* STRATEGY_BUFFER */
     enum element inside;
     uint64_t skipped;   /* depth inside an element that means nothing here */
+    bool hidden;        /* what is skipped is data */
     uint64_t resources; /* depth of RESOURCEs */
     struct table *table;
     struct field *field;
@@ -67,29 +76,42 @@ struct builder {
     bool seen_data;         /* in this TABLE */
     bool seen_rows;         /* in this DATA */
     bool seen_stream;       /* in this BINARY or BINARY2 */
+    bool wants_text;        /* of the TD or STREAM */
+    bool td_base64;         /* the TD is encoded */
+    uint64_t copied_fields; /* by TABLE ref, in the whole document */
     uint64_t binary_lineno; /* of the serialization */
     uint64_t tr_lineno;     /* of the TR */
     uint64_t td_lineno;     /* of the TD */
     size_t cells;           /* TDs of this TR so far */
-    char *text;             /* of the TD, reused */
+    unsigned extnum;        /* of the FITS; 0 when it does not say */
+    char *text;             /* of the TD or the FITS, reused */
     size_t text_bytes;
     size_t text_room;
-    bool streaming; /* inside a STREAM */
+    bool streaming; /* inside a STREAM of BINARY or BINARY2 */
     struct stream stream;
 };
 
-/* @votable and @problem outlive the builder. Finish it in every case. */
-void builder_init(struct builder *builder, struct votable *votable, bool collect,
-                  struct problem *problem) _nonnull_;
+/*
+ * All that is borrowed outlives the builder. Finish it in every case. Warnings are told at the
+ * end of their table; those after the last one by builder_end_document().
+ */
+void builder_init(struct builder *builder, const char *path, const struct read_options *options,
+                  struct votable *votable, struct problem *problem) _nonnull_;
 void builder_finish(struct builder *builder) _nonnull_;
+int builder_end_document(struct builder *builder) _must_check_ _nonnull_;
 
 /* Which attribute has this local name? False for one that means nothing here. */
 bool builder_attribute_find(const char *name, enum attribute *ret_attribute) _nonnull_;
 
 /* Does the text of where the builder is matter? Otherwise it need not be handed over. */
 static inline bool builder_wants_text(const struct builder *builder) {
-    return builder->skipped == 0 &&
-           (builder->inside == ELEMENT_TD || builder->inside == ELEMENT_STREAM);
+    return builder->wants_text && builder->skipped == 0;
+}
+
+/* Is the builder where metadata are, so that elements and text are the consumer's, too? */
+static inline bool builder_is_in_metadata(const struct builder *builder) {
+    return builder->inside < ELEMENT_DATA ||
+           (builder->inside == ELEMENT_DATA && builder->skipped > 0 && !builder->hidden);
 }
 
 /* Has a VOTABLE begun, and everything that began ended? */
@@ -108,4 +130,5 @@ int builder_begin(struct builder *builder, const char *name,
                   const struct attributes *attributes, uint64_t lineno) _nonnull_;
 int builder_begin_foreign(struct builder *builder, const char *name, uint64_t lineno) _nonnull_;
 int builder_end(struct builder *builder) _nonnull_;
+int builder_begin_plain_td(struct builder *builder, uint64_t lineno) _nonnull_;
 int builder_text(struct builder *builder, const char *text, size_t length) _nonnull_;

@@ -2,8 +2,8 @@
 /*
  * cell_text.c: literals of TABLEDATA.
  *
- * Strict: a text that is not a literal of the datatype is an error and never a guess. The one
- * exception is a text that VALUES null names, be it a number or not.
+ * A text that is not a literal of the datatype is never guessed at: it is null, and the reader is
+ * warned. A text that VALUES null names is null without a word, be it a number or not.
  */
 #include "cell_text.h"
 
@@ -101,108 +101,222 @@ static const struct {
 struct place {
     const struct field *field;
     uint64_t lineno;
+    struct warnings *warnings;
     struct problem *problem;
 };
 
-static int complain_token(const struct place *place, int r, const char *text, const char *end) {
+/* The token is no literal. Returns 0 when it is to be taken as null, otherwise as above. */
+static int warn_of_token(const struct place *place, int r, const char *text, const char *end) {
     if (r == -ENOMEM)
         return problem_set_memory(place->problem);
     int length = end - text > QUOTED_BYTES ? QUOTED_BYTES : (int)(end - text);
     const char *more = end - text > QUOTED_BYTES ? "..." : "";
     const char *type = field_type_name(place->field->type);
     if (r == -ERANGE)
-        return problem_set(place->problem, -EBADMSG, place->lineno,
-                           "'%.*s%s' in column '%s' is beyond the range of %s, correct the "
-                           "cell or the datatype",
-                           length, text, more, place->field->name, type);
-    return problem_set(place->problem, -EBADMSG, place->lineno,
-                       "'%.*s%s' in column '%s' is no %s, correct the cell or the datatype",
-                       length, text, more, place->field->name, type);
+        return warnings_add(place->warnings, place->problem, WARNING_RANGE, place->lineno,
+                            "'%.*s%s' in column '%.60s' is beyond the range of %s, correct the "
+                            "cell or the datatype",
+                            length, text, more, place->field->name, type);
+    return warnings_add(place->warnings, place->problem, WARNING_LITERAL, place->lineno,
+                        "'%.*s%s' in column '%.60s' is no %s, correct the cell or the datatype",
+                        length, text, more, place->field->name, type);
 }
 
-static int check_items(const struct place *place, uint64_t items) {
-    const struct field *field = place->field;
-    if (field->variable ? items % field->items == 0 : items == field->items)
+static bool is_scalar(const struct field *field) {
+    return !field->variable && field->items == 1;
+}
+
+/*
+ * Not the number of items that arraysize says. Too few are made enough where the cells are
+ * small; in large ones, which a few bytes of text could ask for, it is an error.
+ */
+static int adjust_items(struct column *column, uint64_t items, const struct place *place) {
+    const struct field *field = column->field;
+    bool fits = field->variable ? items % field->items == 0 : items == field->items;
+    if (fits)
         return 0;
-    return problem_set(place->problem, -EBADMSG, place->lineno,
-                       "the number of items in column '%s' is %" PRIu64
-                       ", arraysize asks for %s%" PRIu64 ", correct the cell or the arraysize",
-                       field->name, items, field->variable ? "a multiple of " : "",
-                       field->items);
+    bool known = column->fixed || field->variable;
+    int r = warnings_add(
+        known ? place->warnings : NULL, place->problem, WARNING_ITEMS, place->lineno,
+        "the number of items in column '%.60s' is %" PRIu64 ", arraysize asks for %s%" PRIu64
+        ", correct the cell or the arraysize",
+        field->name, items, field->variable ? "a multiple of " : "", field->items);
+    for (; r == 0 && !field->variable && items < field->items; items++)
+        if (column_store_null_item(column) < 0)
+            r = problem_set_memory(place->problem);
+    return r;
+}
+
+/* One token of an item. What is no literal becomes null, a scalar as a whole. */
+static int store_token(struct column *column, const char *token, const char *end,
+                       const struct place *place, bool *ret_null) {
+    const struct field *field = column->field;
+    int r = literals[field->type].store(column, token, end);
+    if (r == 0)
+        return 0;
+    r = warn_of_token(place, r, token, end);
+    if (r < 0)
+        return r;
+    if (is_scalar(field) && literals[field->type].tokens == 1) {
+        *ret_null = true;
+        return 0;
+    }
+    if (field->type == FIELD_FLOAT_COMPLEX)
+        return store_float(column, "NaN", &"NaN"[3]);
+    if (field->type == FIELD_DOUBLE_COMPLEX)
+        return store_double(column, "NaN", &"NaN"[3]);
+    return column_store_null_item(column) < 0 ? problem_set_memory(place->problem) : 0;
+}
+
+static bool is_border(char c, bool commas) {
+    return is_blank(c) || (commas && c == ',');
+}
+
+/* Are the items of an array set apart by commas? */
+static int find_commas(const struct field *field, const char *text, const char *end,
+                       const struct place *place, bool *ret_commas) {
+    *ret_commas = false;
+    if (is_scalar(field) || memchr(text, ',', (size_t)(end - text)) == NULL)
+        return 0;
+    *ret_commas = true;
+    return warnings_add(place->warnings, place->problem, WARNING_COMMAS, place->lineno,
+                        "column '%.60s' has commas between items, use blanks", field->name);
 }
 
 /* Numbers and booleans: tokens with white space between. */
 static int store_tokens(struct column *column, const char *text, const char *end,
-                        const struct place *place) {
+                        const struct place *place, bool *ret_null) {
+    const struct field *field = column->field;
+    const uint64_t per_item = literals[field->type].tokens;
+    const uint64_t wanted = field->variable ? UINT64_MAX : field->items * per_item;
     uint64_t tokens = 0;
+    bool commas;
+    int r = find_commas(field, text, end, place, &commas);
+    if (r < 0)
+        return r;
     while (text < end) {
         const char *token = text;
-        while (text < end && !is_blank(*text))
+        while (text < end && !is_border(*text, commas))
             text++;
-        int r = literals[column->field->type].store(column, token, text);
-        if (r < 0)
-            return complain_token(place, r, token, text);
-        tokens++;
-        while (text < end && is_blank(*text))
+        /* Behind the comma is no NUL and no part of a number: parsers may look at it. */
+        if (tokens++ < wanted) {
+            r = store_token(column, token, text, place, ret_null);
+            if (r < 0)
+                return r;
+        }
+        while (text < end && is_border(*text, commas))
             text++;
     }
-    unsigned per_item = literals[column->field->type].tokens;
     if (tokens % per_item != 0)
         return problem_set(place->problem, -EBADMSG, place->lineno,
-                           "column '%s' has %" PRIu64
+                           "column '%.60s' has %" PRIu64
                            " numbers where complex ones come in pairs, correct the cell",
-                           place->field->name, tokens);
-    return check_items(place, tokens / per_item);
+                           field->name, tokens);
+    return adjust_items(column, tokens / per_item, place);
 }
 
 /* Booleans written without blanks between: "TFFT". */
 static int store_letters(struct column *column, const char *text, const char *end,
                          const struct place *place) {
+    const uint64_t wanted = column->field->variable ? UINT64_MAX : column->field->items;
     uint64_t items = 0;
     for (const char *c = text; c < end; c++) {
-        unsigned char value;
+        unsigned char value = COLUMN_BOOLEAN_NULL;
         int r = boolean_of(*c, &value);
-        if (r == 0)
+        if (r == 0 && items++ < wanted)
             r = column_store(column, &value, 1);
         if (r < 0)
-            return complain_token(place, r, text, end);
-        items++;
+            return problem_set_memory(place->problem);
     }
-    return check_items(place, items);
+    return adjust_items(column, items, place);
 }
 
 static int store_booleans(struct column *column, const char *text, const char *end,
-                          const struct place *place) {
-    bool letters = end - text > 1 && (column->field->variable || column->field->items != 1);
+                          const struct place *place, bool *ret_null) {
+    bool letters = end - text > 1 && !is_scalar(column->field);
     for (const char *c = text; letters && c < end; c++)
         letters = strchr("TtFf01?", *c) != NULL;
     return letters ? store_letters(column, text, end, place)
-                   : store_tokens(column, text, end, place);
+                   : store_tokens(column, text, end, place, ret_null);
+}
+
+/* Bits have no null of their own: a cell with anything but 0 and 1 is null as a whole. */
+static int check_bits(const char *text, const char *end, const struct place *place,
+                      bool *ret_null) {
+    for (const char *c = text; c < end; c++) {
+        if (is_blank(*c) || *c == '0' || *c == '1')
+            continue;
+        *ret_null = true;
+        return warn_of_token(place, -EINVAL, text, end);
+    }
+    return 0;
+}
+
+static int store_byte(struct column *column, unsigned char byte, const struct place *place) {
+    return column_store(column, &byte, 1) < 0 ? problem_set_memory(place->problem) : 0;
 }
 
 static int store_bits(struct column *column, const char *text, const char *end,
-                      const struct place *place) {
+                      const struct place *place, bool *ret_null) {
+    const struct field *field = column->field;
+    const uint64_t wanted = field->variable ? UINT64_MAX : field->items;
     uint64_t bits = 0;
+    uint64_t stored = 0;
     unsigned char byte = 0;
-    for (const char *c = text; c < end; c++) {
-        if (is_blank(*c))
+    int r = check_bits(text, end, place, ret_null);
+    for (const char *c = text; r == 0 && !*ret_null && c < end; c++) {
+        if (is_blank(*c) || bits++ >= wanted)
             continue;
-        if (*c != '0' && *c != '1')
-            return complain_token(place, -EINVAL, text, end);
         byte = (unsigned char)(byte << 1 | (*c - '0'));
-        if (++bits % 8 == 0 && column_store(column, &byte, 1) < 0)
-            return problem_set_memory(place->problem);
+        if (++stored % 8 == 0)
+            r = store_byte(column, byte, place);
     }
-    byte = (unsigned char)(byte << (8 - bits % 8) % 8);
-    if (bits % 8 != 0 && column_store(column, &byte, 1) < 0)
-        return problem_set_memory(place->problem);
-    column_count_bits(column, bits);
-    return check_items(place, bits);
+    if (r < 0 || *ret_null)
+        return r;
+    bool fits = field->variable ? bits % field->items == 0 : bits == field->items;
+    if (!fits)
+        r = warnings_add(
+            column->fixed || field->variable ? place->warnings : NULL, place->problem,
+            WARNING_ITEMS, place->lineno,
+            "the number of items in column '%.60s' is %" PRIu64
+            ", arraysize asks for %s%" PRIu64 ", correct the cell or the arraysize",
+            field->name, bits, field->variable ? "a multiple of " : "", field->items);
+    /* Bits that are missing are 0, as far as the cell goes. */
+    const uint64_t whole = !field->variable && column->fixed ? field->items : stored;
+    while (r == 0 && (stored % 8 != 0 || stored < whole)) {
+        byte = (unsigned char)(byte << 1);
+        if (++stored % 8 == 0)
+            r = store_byte(column, byte, place);
+    }
+    column_count_bits(column, whole);
+    return r;
+}
+
+static uint64_t count_characters(const char *text, size_t length) {
+    uint64_t characters = 0;
+    for (size_t i = 0; i < length; i++)
+        characters += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return characters;
+}
+
+/* Longer than arraysize says? Bytes or characters: VOTable meant either at some time. */
+static int check_length(const char *text, size_t length, const struct place *place) {
+    const struct field *field = place->field;
+    if (field->variable || field->guessed || length <= field->items ||
+        count_characters(text, length) <= field->items)
+        return 0;
+    return warnings_add(place->warnings, place->problem, WARNING_STRING_LENGTH, place->lineno,
+                        "a text of %" PRIu64 " characters in column '%.60s' is longer than its "
+                        "arraysize, %" PRIu64 ", and kept whole, correct the arraysize",
+                        count_characters(text, length), field->name, field->items);
 }
 
 static int store_string(struct column *column, const char *text, size_t length,
                         const struct place *place) {
     struct string_cell cell;
+    int r = check_length(text, length, place);
+    if (r < 0)
+        return r;
     string_cell_begin(&cell, column);
     if (string_cell_text(&cell, text, length) < 0 || string_cell_end(&cell) < 0)
         return problem_set_memory(place->problem);
@@ -217,17 +331,17 @@ static bool is_null_text(const struct field *field, const char *text, const char
 }
 
 static int store_values(struct column *column, const char *text, const char *end,
-                        const struct place *place) {
+                        const struct place *place, bool *ret_null) {
     if (column->field->type == FIELD_BIT)
-        return store_bits(column, text, end, place);
+        return store_bits(column, text, end, place, ret_null);
     if (column->field->type == FIELD_BOOLEAN)
-        return store_booleans(column, text, end, place);
-    return store_tokens(column, text, end, place);
+        return store_booleans(column, text, end, place, ret_null);
+    return store_tokens(column, text, end, place, ret_null);
 }
 
 int cell_text_store(struct column *column, const char *text, size_t length, uint64_t lineno,
-                    struct problem *problem) {
-    const struct place place = {column->field, lineno, problem};
+                    struct warnings *warnings, struct problem *problem) {
+    const struct place place = {column->field, lineno, warnings, problem};
     const char *end = text + length;
     bool null = length == 0;
 
@@ -241,7 +355,7 @@ int cell_text_store(struct column *column, const char *text, size_t length, uint
     int r = 0;
     if (!null)
         r = field_is_string(column->field) ? store_string(column, text, length, &place)
-                                           : store_values(column, text, end, &place);
+                                           : store_values(column, text, end, &place, &null);
     if (r < 0)
         return r;
     r = null ? column_end_null(column) : column_end_cell(column);

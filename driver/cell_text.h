@@ -4,6 +4,7 @@
 
 #include "columns.h"
 #include "problem.h"
+#include "warnings.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,8 +13,11 @@
  * Append the cell that [@text, @text + @length) means to @column. The byte behind it must be
  * readable and NUL. An empty text is null; blanks are too, except in strings.
  *
- * Returns 0; -EBADMSG and a problem when the text is no value of the column's datatype, or has
- * not the number of items that arraysize says; -ENOMEM and a problem.
+ * What is no value of the datatype, is beyond its range, or is not as many items as arraysize
+ * says, is a warning: the item or cell is null, items are cut off or null ones added. With
+ * @warnings NULL it is an error.
+ *
+ * Returns 0; -EBADMSG and a problem for what is wrong beyond that; -ENOMEM and a problem.
  */
 int cell_text_store(struct column *column, const char *text, size_t length, uint64_t lineno,
-                    struct problem *problem) _must_check_ _nonnull_;
+                    struct warnings *warnings, struct problem *problem) _must_check_;

@@ -169,6 +169,7 @@ static uint64_t hash_column(const struct column *column) {
 uint64_t checksum_columns(const struct column *columns, size_t column_count, uint64_t rows) {
     uint64_t hash = mix(0, rows, TAG_LENGTH);
     for (size_t i = 0; i < column_count; i++)
-        hash = mix(hash, hash_column(&columns[i]), TAG_VALUE);
+        if (!columns[i].field->skipped)
+            hash = mix(hash, hash_column(&columns[i]), TAG_VALUE);
     return hash;
 }

@@ -24,4 +24,5 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of all columns but those whose fields are skipped. */
 uint64_t checksum_columns(const struct column *columns, size_t column_count, uint64_t rows);

@@ -210,6 +210,13 @@ static bool null_item(const struct field *field, unsigned char ret_item[16],
     }
 }
 
+int column_store_null_item(struct column *column) {
+    unsigned char item[16];
+    uint64_t item_bytes;
+    null_item(column->field, item, &item_bytes);
+    return column_store(column, item, item_bytes);
+}
+
 int column_end_null(struct column *column) {
     column->null_cells++;
     if (column->marks_nulls && set_null_bit(column, column->rows) < 0)

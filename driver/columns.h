@@ -98,6 +98,9 @@ static inline int column_store(struct column *column, const void *item, uint64_t
 /* Store a text of any length. Returns 0 or -ENOMEM. */
 int column_store_text(struct column *column, const char *text, uint64_t length) _must_check_;
 
+/* Store an item that is null, 0 where nothing says so. Not for bits. Returns 0 or -ENOMEM. */
+int column_store_null_item(struct column *column) _must_check_ _nonnull_;
+
 /* Bits of the cell so far, for columns of bits, before it is ended. */
 static inline void column_count_bits(struct column *column, uint64_t bits) {
     column->bits += bits;

@@ -54,6 +54,7 @@ struct field {
     bool has_null;         /* VALUES null is a number that cells can hold */
     int64_t null_integer;  /* for the integer types */
     double null_real;      /* for the floating types, the float ones rounded to float */
+    bool guessed;          /* its datatype is missing or unknown, and taken to be char */
     bool skipped;          /* its cells are passed over: the column stays empty */
     char *null_text;       /* VALUES null as written, owned; NULL when there is none */
 };

@@ -15,6 +15,10 @@ struct input {
 /* Open @path, or standard input for "-". Returns 0, or a negative errno with a problem. */
 int input_open(const char *path, struct input *ret_input,
                struct problem *problem) _must_check_ _nonnull_;
+
+/* The same for what a document names: nothing but a regular file will do. */
+int input_open_regular(const char *path, struct input *ret_input,
+                       struct problem *problem) _must_check_ _nonnull_;
 void input_close(struct input *input) _nonnull_;
 
 /* Fill @buffer as far as there is anything; 0 bytes at the end. Errors as above. */

@@ -6,11 +6,11 @@
  * and calls what does the work. `parse` may be left out.
  */
 #include "check.h"
-#include "commands.h"
+#include "cmd_parse.h"
 #include "config.h"
+#include "decimal.h"
 #include "errors.h"
 #include "generate.h"
-#include "workload.h"
 
 #include <getopt.h>
 #include <stdbool.h>
@@ -25,19 +25,22 @@ struct command {
     int (*run)(int argc, char **argv); /* returns an enum exit_code */
 };
 
-static int run_parse(int argc, char **argv);
+static int run_generate(int argc, char **argv);
 static int run_check(int argc, char **argv);
 
 /* The first is what runs when no command is named. */
 static const struct command commands[] = {
-    {"parse", "[--strategy stream|buffer|dom] [--json] FILE",
-     "parse a VOTable (.gz too, - for standard input) and tell what it holds and costs",
-     run_parse},
+    {"parse",
+     "[--strategy stream|buffer|dom|reader] [--columns NAME,...] [--tables NUMBER|NAME,...]\n"
+     "    [--limit ROWS] [--discard] [--repeat N] [--no-checksum] [--strict] [--json]\n"
+     "    [--max-fields N] [--max-depth N] [--max-tag-bytes N] FILE...",
+     "parse VOTables (.gz too, - for standard input) and tell what they hold and cost",
+     cmd_parse},
+    {"strategies", "", "tell the ways to parse, who parses so, and what each holds",
+     cmd_strategies},
     {"generate",
-     "--preset NAME | --schema NAME:DATATYPE[ARRAYSIZE],...  --rows N\n"
-     "    --format tabledata|binary|binary2|fits [--seed S] [--null-fraction F]\n"
-     "    [--line-length N] [--cdata] [--stream-file NAME[.gz]] [-o FILE[.gz]]",
-     "write a table of random values, the same for the same seed", cmd_generate},
+     "--preset NAME --rows N --format tabledata|binary|binary2 [--seed S] [-o FILE]",
+     "write a table of random values, the same for the same seed", run_generate},
     {"check", "[--all] [--json] FILE... | --codes",
      "tell everything that is wrong with a VOTable, by the standard of its version", run_check},
 };
@@ -67,35 +70,82 @@ static int complain_usage(const char *what) {
     return EXIT_CODE_TROUBLE;
 }
 
-static int run_parse(int argc, char **argv) {
+static int read_count(const char *option, const char *text, uint64_t *ret_value) {
+    int64_t value;
+    if (decimal_parse_integer(text, text + strlen(text), 0, INT64_MAX, &value) == 0) {
+        *ret_value = (uint64_t)value;
+        return 0;
+    }
+    complain("--%s '%s' is no whole number from 0 to 2^63-1, correct it", option, text);
+    return -1;
+}
+
+static int find_format(const char *name, enum serialization *ret_format) {
+    for (int i = SERIALIZATION_TABLEDATA; i <= SERIALIZATION_BINARY2; i++) {
+        if (strcmp(serialization_name((enum serialization)i), name) != 0)
+            continue;
+        *ret_format = (enum serialization)i;
+        return 0;
+    }
+    complain("no format '%s', use tabledata, binary or binary2", name);
+    return -1;
+}
+
+/* Returns 0, or -1 after a message. */
+static int read_generate_options(int argc, char **argv, struct generate_options *generate) {
     static const struct option options[] = {
-        {"strategy", required_argument, NULL, 's'},
-        {"json", no_argument, NULL, 'j'},
-        {0},
+        {"preset", required_argument, NULL, 'p'}, {"rows", required_argument, NULL, 'r'},
+        {"format", required_argument, NULL, 'f'}, {"seed", required_argument, NULL, 's'},
+        {"output", required_argument, NULL, 'o'}, {0},
     };
-    struct workload_options workload = {.strategy = STRATEGY_STREAM};
+    bool has_rows = false;
     int option;
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+    int r = 0;
+    while (r == 0 && (option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
         switch (option) {
-        case 's':
-            if (strategy_find(optarg, &workload.strategy) < 0) {
-                complain("no strategy '%s', use stream, buffer or dom", optarg);
-                return EXIT_CODE_TROUBLE;
-            }
+        case 'p':
+            generate->preset = optarg;
             break;
-        case 'j':
-            workload.json = true;
+        case 'r':
+            has_rows = true;
+            r = read_count("rows", optarg, &generate->rows);
+            break;
+        case 'f':
+            r = find_format(optarg, &generate->format);
+            break;
+        case 's':
+            r = read_count("seed", optarg, &generate->seed);
+            break;
+        case 'o':
+            generate->path = optarg;
             break;
         default:
-            return complain_usage(NULL);
+            complain_usage(NULL);
+            return -1;
         }
     }
-    if (optind == argc)
-        return complain_usage("no file to parse, name one or - for standard input");
-    if (optind + 1 < argc)
-        return complain_usage("more than one file, parse them one by one");
-    workload.path = argv[optind];
-    return workload_run(&workload);
+    if (r == 0 && (generate->preset == NULL || !has_rows ||
+                   generate->format == SERIALIZATION_NONE || optind < argc)) {
+        complain_usage(optind < argc ? "generate takes no file but -o FILE"
+                                     : "generate needs --preset, --rows and --format");
+        return -1;
+    }
+    return r;
+}
+
+static int run_generate(int argc, char **argv) {
+    struct generate_options generate = {.path = "-"};
+    struct problem problem = {0};
+    if (read_generate_options(argc, argv, &generate) < 0)
+        return EXIT_CODE_TROUBLE;
+    int r = generate_run(&generate, &problem);
+    if (r == 0)
+        return EXIT_CODE_OK;
+    if (problem.code == 0)
+        complain("no preset '%s', use arrays, mixed, numeric or strings", generate.preset);
+    else
+        complain_at(generate.path, 0, "%s", problem.text);
+    return EXIT_CODE_TROUBLE;
 }
 
 static int run_check(int argc, char **argv) {

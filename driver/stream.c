@@ -8,21 +8,41 @@
  */
 #include "stream.h"
 
+#include "input.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TEXT_ROOM_MIN 65536
 
-int stream_init(struct stream *stream, struct column *columns, size_t column_count,
-                bool with_flags, bool collect, uint64_t lineno, struct problem *problem) {
+/* Between two rows: those that are complete may be taken. */
+static int stream_rows_done(void *context, uint64_t rows) {
+    struct stream *stream = context;
+    stream->table->rows = rows;
+    return consumer_rows_done(stream->consumer, stream->table, stream->problem);
+}
+
+int stream_init(struct stream *stream, struct table *table, const struct consumer *consumer,
+                bool collect, uint64_t lineno, struct warnings *warnings,
+                struct problem *problem) {
     stream->collect = collect;
+    stream->table = table;
+    stream->consumer = consumer;
+    stream->warnings = warnings;
     stream->problem = problem;
     stream->text = NULL;
     stream->text_bytes = 0;
     stream->text_room = 0;
     base64_decoder_init(&stream->decoder, lineno);
-    return binary_rows_init(&stream->rows, columns, column_count, with_flags, lineno, problem);
+    int r = binary_rows_init(&stream->rows, table->columns, table->field_count,
+                             table->serialization == SERIALIZATION_BINARY2, lineno, problem);
+    stream->rows.row_limit = table->row_limit;
+    if (consumer->rows != NULL) {
+        stream->rows.rows_done = stream_rows_done;
+        stream->rows.context = stream;
+    }
+    return r;
 }
 
 void stream_finish(struct stream *stream) {
@@ -33,7 +53,7 @@ void stream_finish(struct stream *stream) {
 
 /* Decode and unpack piece by piece. Allocates nothing but the columns' chunks. */
 static int stream_rows_decode(struct stream *stream, const char *text, size_t length) {
-    while (length > 0) {
+    while (length > 0 && !stream->rows.enough) {
         size_t piece = length < STREAM_PIECE_BYTES ? length : STREAM_PIECE_BYTES;
         size_t bytes;
         int r = base64_decode(&stream->decoder, text, piece, stream->decoded, &bytes,
@@ -89,16 +109,56 @@ int stream_push(struct stream *stream, const char *text, size_t length) {
                            : stream_rows_decode(stream, text, length);
 }
 
-int stream_end(struct stream *stream, uint64_t *ret_rows) {
+/* Bytes as they are, without base64: the file of an href. */
+static int stream_bytes_push(struct stream *stream, const char *bytes, size_t length) {
+    return binary_rows_push(&stream->rows, (const unsigned char *)bytes, length);
+}
+
+/* Whose problem it is: the document's, at the STREAM that names the file. */
+static int stream_file_problem(const struct problem *of_file, const char *path, uint64_t lineno,
+                               struct problem *problem) {
+    if (of_file->code == -ENOMEM)
+        return problem_set_memory(problem);
+    return problem_set(problem, of_file->code, lineno, "STREAM href '%.200s' %s", path,
+                       of_file->text);
+}
+
+int stream_read_file(struct stream *stream, const char *path, bool base64, uint64_t lineno) {
+    struct problem of_file = {0};
+    struct input input;
+    char piece[16384];
+    size_t bytes = 1;
+    int r = input_open_regular(path, &input, &of_file);
+    if (r < 0)
+        return stream_file_problem(&of_file, path, lineno, stream->problem);
+    while (r == 0 && bytes > 0 && !stream->rows.enough) {
+        r = input_read(&input, piece, sizeof(piece), &bytes, &of_file);
+        if (r < 0)
+            r = stream_file_problem(&of_file, path, lineno, stream->problem);
+        else
+            r = base64 ? stream_push(stream, piece, bytes)
+                       : stream_bytes_push(stream, piece, bytes);
+    }
+    input_close(&input);
+    return r;
+}
+
+/* Base64 without padding ends with bytes that are still to come. */
+static int stream_text_end(struct stream *stream) {
+    unsigned char rest[4];
+    size_t bytes;
+    int r =
+        warnings_end_base64(stream->warnings, stream->problem, &stream->decoder, rest, &bytes);
+    return r == 0 ? binary_rows_push(&stream->rows, rest, bytes) : r;
+}
+
+int stream_end(struct stream *stream) {
     int r = stream->text_bytes > 0 ? stream_text_decode(stream) : 0;
-    if (r < 0)
-        return r;
-    r = base64_decoder_end(&stream->decoder, stream->problem);
-    if (r < 0)
-        return r;
-    r = binary_rows_end(&stream->rows);
-    if (r < 0)
-        return r;
-    *ret_rows = stream->rows.rows;
-    return 0;
+    if (r == 0 && !stream->rows.enough)
+        r = stream_text_end(stream);
+    if (r == 0)
+        r = binary_rows_end(&stream->rows);
+    if (r == 0)
+        stream->table->rows = stream->rows.rows;
+    return r;
 }

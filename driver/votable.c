@@ -12,17 +12,25 @@
 #include <string.h>
 
 static const char *const serialization_names[SERIALIZATIONS] = {
-    [SERIALIZATION_NONE] = "none",
-    [SERIALIZATION_TABLEDATA] = "tabledata",
-    [SERIALIZATION_BINARY] = "binary",
-    [SERIALIZATION_BINARY2] = "binary2",
+    [SERIALIZATION_NONE] = "none",     [SERIALIZATION_TABLEDATA] = "tabledata",
+    [SERIALIZATION_BINARY] = "binary", [SERIALIZATION_BINARY2] = "binary2",
     [SERIALIZATION_FITS] = "fits",
 };
 
-static const char *const strategy_names[STRATEGIES] = {
-    [STRATEGY_STREAM] = "stream",
-    [STRATEGY_BUFFER] = "buffer",
-    [STRATEGY_DOM] = "dom",
+static const struct {
+    const char *name;
+    const char *summary;
+} strategies[STRATEGIES] = {
+    [STRATEGY_STREAM] = {"stream", "rows are decoded while the XML arrives, as STIL, gavo and "
+                                   "astropy since 2026 do: holds the columns and one piece"},
+    [STRATEGY_BUFFER] = {"buffer", "a STREAM is collected, then decoded, then unpacked, as "
+                                   "astropy did until 2026: holds text and bytes beside the "
+                                   "columns"},
+    [STRATEGY_DOM] = {"dom", "the whole document becomes a tree, as with tablator, CARTA and "
+                             "IRAF: holds a node for every cell beside the columns"},
+    [STRATEGY_READER] = {"reader", "xmlTextReader's nodes one by one, as VOTables.jl and "
+                                   "libVOTable do: holds the text of one STREAM or cell as a "
+                                   "node"},
 };
 
 const char *serialization_name(enum serialization serialization) {
@@ -30,12 +38,16 @@ const char *serialization_name(enum serialization serialization) {
 }
 
 const char *strategy_name(enum strategy strategy) {
-    return strategy_names[strategy];
+    return strategies[strategy].name;
+}
+
+const char *strategy_summary(enum strategy strategy) {
+    return strategies[strategy].summary;
 }
 
 int strategy_find(const char *name, enum strategy *ret_strategy) {
     for (size_t i = 0; i < STRATEGIES; i++) {
-        if (strcmp(strategy_names[i], name) != 0)
+        if (strcmp(strategies[i].name, name) != 0)
             continue;
         *ret_strategy = (enum strategy)i;
         return 0;

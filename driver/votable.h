@@ -37,6 +37,7 @@ enum strategy {
     STRATEGY_STREAM, /* rows are decoded while the XML arrives; nothing waits */
     STRATEGY_BUFFER, /* a STREAM's text is collected, then decoded, then unpacked */
     STRATEGY_DOM,    /* libxml2's tree of the whole document is built, then walked */
+    STRATEGY_READER, /* libxml2's xmlTextReader: one node after the other, each in a tree */
     STRATEGIES,
 };
 
@@ -50,6 +51,7 @@ struct table {
     uint64_t rows;          /* read so far, whether they are still in the columns or not */
     uint64_t taken_rows;    /* of these, no longer in the columns: a consumer has taken them */
     uint64_t row_limit;     /* no more than this many rows are read */
+    bool skipped;           /* not asked for: its data are passed over */
     bool has_nrows;
     uint64_t nrows; /* what the attribute says; advice, no promise */
     uint64_t lineno;
@@ -113,6 +115,9 @@ void votable_library_finish(void);
 
 const char *serialization_name(enum serialization serialization);
 const char *strategy_name(enum strategy strategy);
+
+/* Who parses like this and what it holds, in a line. */
+const char *strategy_summary(enum strategy strategy);
 int strategy_find(const char *name, enum strategy *ret_strategy) _must_check_ _nonnull_;
 
 /* Append an empty table or field; NULL when memory ran out. The owner finishes it. */

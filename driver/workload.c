@@ -9,6 +9,7 @@
 #include "workload.h"
 
 #include "checksum.h"
+#include "consumer.h"
 #include "errors.h"
 #include "sizes.h"
 
@@ -24,9 +25,10 @@
 struct outcome {
     struct votable votable;
     struct problem problem;
-    double seconds;
-    bool traced; /* votrace was loaded and @totals hold */
-    struct votrace_region_totals totals;
+    double seconds; /* of the fastest parse */
+    uint64_t discarded_bytes;
+    bool traced;                         /* votrace was loaded and @totals hold */
+    struct votrace_region_totals totals; /* of the last parse */
 };
 
 static uint64_t now_ns(void) {
@@ -35,33 +37,85 @@ static uint64_t now_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static int parse_measured(const struct workload_options *options, struct outcome *outcome) {
+static uint64_t table_stored_bytes(const struct table *table) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; table->columns != NULL && i < table->field_count; i++)
+        bytes += column_stored_bytes(&table->columns[i]);
+    return bytes;
+}
+
+/* The consumer of --discard. */
+static int discard_rows(void *context, struct table *table, uint64_t first_row,
+                        uint64_t row_count, struct problem *problem) {
+    uint64_t *bytes = context;
+    *bytes += table_stored_bytes(table);
+    return 0;
+}
+
+static void print_warning(void *context, const struct warning *warning) {
+    const char *path = context;
+    if (warning->count > 1)
+        complain_at(path, warning->lineno, "warning W%02u: %s (%" PRIu64 " times)",
+                    warning->number, warning->text, warning->count);
+    else
+        complain_at(path, warning->lineno, "warning W%02u: %s", warning->number, warning->text);
+}
+
+static int parse_measured(const char *path, const struct read_options *read,
+                          struct outcome *outcome) {
     votrace_region_begin(REGION_NAME);
     uint64_t start_ns = now_ns();
-    int r =
-        votable_read(options->path, options->strategy, &outcome->votable, &outcome->problem);
+    int r = votable_scan(path, read, &outcome->votable, &outcome->problem);
     uint64_t elapsed_ns = now_ns() - start_ns;
     votrace_region_end(REGION_NAME);
 
-    outcome->seconds = (double)elapsed_ns / 1e9;
+    double seconds = (double)elapsed_ns / 1e9;
+    if (outcome->seconds <= 0 || seconds < outcome->seconds)
+        outcome->seconds = seconds;
     outcome->traced =
         votrace_region_query(REGION_NAME, &outcome->totals, sizeof(outcome->totals)) == 0;
     return r;
 }
 
-static uint64_t stored_bytes(const struct votable *votable) {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < votable->table_count; i++) {
-        const struct table *table = votable->tables[i];
-        for (size_t j = 0; table->columns != NULL && j < table->field_count; j++)
-            bytes += column_stored_bytes(&table->columns[j]);
+/* All parses but the last are forgotten; warnings are told once. */
+static int parse_repeatedly(const struct workload_options *options, struct outcome *outcome) {
+    struct consumer discard = {.context = &outcome->discarded_bytes, .rows = discard_rows};
+    struct read_options read = options->read;
+    read.consumer = options->discard ? &discard : NULL;
+    read.warn = print_warning;
+    read.warn_context = options->path;
+    for (uint64_t i = 0; i < options->repeat; i++) {
+        votable_finish(&outcome->votable);
+        outcome->discarded_bytes = 0;
+        int r = parse_measured(options->path, &read, outcome);
+        if (r < 0)
+            return r;
+        read.warn = NULL;
     }
+    return 0;
+}
+
+static uint64_t value_bytes(const struct outcome *outcome) {
+    uint64_t bytes = outcome->discarded_bytes;
+    for (size_t i = 0; i < outcome->votable.table_count; i++)
+        bytes += table_stored_bytes(outcome->votable.tables[i]);
     return bytes;
 }
 
 static uint64_t table_checksum(const struct table *table) {
     return checksum_columns(table->columns, table->columns != NULL ? table->field_count : 0,
                             table->rows);
+}
+
+static bool has_checksum(const struct workload_options *options) {
+    return !options->discard && !options->no_checksum;
+}
+
+static size_t count_columns(const struct table *table) {
+    size_t columns = 0;
+    for (size_t i = 0; i < table->field_count; i++)
+        columns += !table->fields[i]->skipped;
+    return columns;
 }
 
 static double megabytes_per_second(const struct outcome *outcome) {
@@ -83,23 +137,25 @@ static void print_bytes_line(const char *label, int64_t bytes) {
            sizes_group(exact, bytes));
 }
 
-static void print_table(const struct table *table) {
+static void print_table(const struct workload_options *options, const struct table *table) {
     char number[SIZES_TEXT_BYTES];
     printf("%-15s ", "table");
     print_name(table->name != NULL ? table->name : "(no name)");
-    printf("\n%-15s %zu\n", "columns", table->field_count);
+    printf("\n%-15s %zu\n", "columns", count_columns(table));
     printf("%-15s %s\n", "rows", sizes_group(number, (int64_t)table->rows));
     printf("%-15s %s\n", "serialization", serialization_name(table->serialization));
-    printf("%-15s %016" PRIx64 "\n", "checksum", table_checksum(table));
+    if (has_checksum(options))
+        printf("%-15s %016" PRIx64 "\n", "checksum", table_checksum(table));
 }
 
 static void print_text(const struct workload_options *options, const struct outcome *outcome) {
     for (size_t i = 0; i < outcome->votable.table_count; i++)
-        print_table(outcome->votable.tables[i]);
-    printf("%-15s %s\n", "strategy", strategy_name(options->strategy));
+        if (!outcome->votable.tables[i]->skipped)
+            print_table(options, outcome->votable.tables[i]);
+    printf("%-15s %s\n", "strategy", strategy_name(options->read.strategy));
     printf("%-15s %.3f\n", "seconds", outcome->seconds);
     printf("%-15s %.1f\n", "MB/s", megabytes_per_second(outcome));
-    print_bytes_line("values", (int64_t)stored_bytes(&outcome->votable));
+    print_bytes_line("values", (int64_t)value_bytes(outcome));
     if (outcome->traced)
         print_bytes_line("peak added", outcome->totals.peak_added_bytes);
 }
@@ -117,16 +173,19 @@ static void print_json_string(const char *text) {
     putchar('"');
 }
 
-static void print_json_table(const struct table *table) {
+static void print_json_table(const struct workload_options *options,
+                             const struct table *table) {
     printf("{\"name\": ");
     if (table->name != NULL)
         print_json_string(table->name);
     else
         printf("null");
-    printf(", \"columns\": %zu, \"rows\": %" PRIu64
-           ", \"serialization\": \"%s\", \"checksum\": \"%016" PRIx64 "\"}",
-           table->field_count, table->rows, serialization_name(table->serialization),
-           table_checksum(table));
+    printf(", \"columns\": %zu, \"rows\": %" PRIu64 ", \"serialization\": \"%s\", ",
+           count_columns(table), table->rows, serialization_name(table->serialization));
+    if (has_checksum(options))
+        printf("\"checksum\": \"%016" PRIx64 "\"}", table_checksum(table));
+    else
+        printf("\"checksum\": null}");
 }
 
 static void print_json_totals(const struct votrace_region_totals *totals) {
@@ -143,17 +202,21 @@ static void print_json_totals(const struct votrace_region_totals *totals) {
 }
 
 static void print_json(const struct workload_options *options, const struct outcome *outcome) {
+    const char *comma = "";
     printf("{\"file\": ");
     print_json_string(options->path);
-    printf(", \"strategy\": \"%s\", \"tables\": [", strategy_name(options->strategy));
+    printf(", \"strategy\": \"%s\", \"tables\": [", strategy_name(options->read.strategy));
     for (size_t i = 0; i < outcome->votable.table_count; i++) {
-        printf(i > 0 ? ", " : "");
-        print_json_table(outcome->votable.tables[i]);
+        if (outcome->votable.tables[i]->skipped)
+            continue;
+        printf("%s", comma);
+        comma = ", ";
+        print_json_table(options, outcome->votable.tables[i]);
     }
     printf("], \"seconds\": %.6f, \"megabytes_per_second\": %.1f, \"file_bytes\": %" PRIu64
-           ", \"value_bytes\": %" PRIu64,
+           ", \"value_bytes\": %" PRIu64 ", \"repeat\": %" PRIu64 ", \"discard\": %s",
            outcome->seconds, megabytes_per_second(outcome), outcome->votable.file_bytes,
-           stored_bytes(&outcome->votable));
+           value_bytes(outcome), options->repeat, options->discard ? "true" : "false");
     if (outcome->traced)
         print_json_totals(&outcome->totals);
     printf("}\n");
@@ -163,8 +226,10 @@ int workload_run(const struct workload_options *options) {
     struct outcome outcome = {0};
     int status = EXIT_CODE_OK;
 
-    votable_library_init();
-    if (parse_measured(options, &outcome) < 0) {
+    if (options->repeat > 1 && strcmp(options->path, "-") == 0) {
+        complain("standard input can be read only once, name a file for --repeat");
+        status = EXIT_CODE_TROUBLE;
+    } else if (parse_repeatedly(options, &outcome) < 0) {
         complain_at(options->path, outcome.problem.lineno, "%s", outcome.problem.text);
         status = EXIT_CODE_TROUBLE;
     } else if (options->json) {
@@ -173,7 +238,6 @@ int workload_run(const struct workload_options *options) {
         print_text(options, &outcome);
     }
     votable_finish(&outcome.votable);
-    votable_library_finish();
     if (fflush(stdout) != 0 || ferror(stdout)) {
         complain("the report cannot be written: %s%s", strerror(errno),
                  errno == ENOSPC ? ", free some space" : "");

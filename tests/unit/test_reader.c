@@ -125,6 +125,11 @@ static void test_dom_survives_any_failed_allocation(void **state) {
     check_strategy(STRATEGY_DOM, true);
 }
 
+static void test_reader_survives_any_failed_allocation(void **state) {
+    check_strategy(STRATEGY_READER, false);
+    check_strategy(STRATEGY_READER, true);
+}
+
 static void test_strategies_agree(void **state) {
     uint64_t hashes[STRATEGIES][TABLES];
     for (int i = 0; i < STRATEGIES; i++) {
@@ -140,6 +145,7 @@ int main(void) {
         cmocka_unit_test(test_stream_survives_any_failed_allocation),
         cmocka_unit_test(test_buffer_survives_any_failed_allocation),
         cmocka_unit_test(test_dom_survives_any_failed_allocation),
+        cmocka_unit_test(test_reader_survives_any_failed_allocation),
     };
     return cmocka_run_group_tests(tests, write_document, remove_document);
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Whole documents. data/valid: all variants of GROUP.VARIANT.vot hold the same tables. data/invalid:
-# the comment in each says where and what votdriver must complain of.
+# the comment in each says where and what votdriver must complain of. data/lenient: likewise, but it
+# is a warning, and an error with --strict.
 set -u
 
 driver=$1
@@ -10,7 +11,7 @@ data=$2
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
 
-strategies='stream buffer dom'
+strategies='stream buffer dom reader'
 
 all_strategies_agree() {
     agree_first=$(checksums --strategy stream "$1") || return 1
@@ -36,6 +37,21 @@ is_refused() {
     for refused_strategy in $strategies; do
         fails_with "votdriver: $1:$refused_line" --strategy "$refused_strategy" "$1" || return 1
     done
+}
+
+# The same words with and without --strict, but for the number.
+is_warned() {
+    warned_line=$(sed -n 's/^<!-- expected: \(.*\) -->$/\1/p' "$1")
+    [ -n "$warned_line" ] || return 1
+    warned_strict=$(echo "$warned_line" |
+        sed 's/: warning W[0-9]*: /: /; s/ ([0-9]* times)$//')
+    for warned_strategy in $strategies; do
+        run --strategy "$warned_strategy" "$1" >"$work/stdout" 2>"$work/stderr" || return 1
+        same warning "votdriver: $1:$warned_line" "$(cat "$work/stderr")" || return 1
+        fails_with "votdriver: $1:$warned_strict" --strict --strategy "$warned_strategy" "$1" ||
+            return 1
+    done
+    all_strategies_agree "$1" 2>"$work/stderr"
 }
 
 has_table_names() {
@@ -141,7 +157,7 @@ refuses_endless_attributes() {
         head -c 30000000 /dev/zero | tr '\000' x
         printf '"></VOTABLE>'
     } >"$work/attribute.vot"
-    fails_with "votdriver: $work/attribute.vot:1: a tag, comment or CDATA section goes on for more than 10 MB, shorten it" \
+    fails_with "votdriver: $work/attribute.vot:1: a tag, comment or CDATA section goes on for more than 10000000 bytes, shorten it or raise --max-tag-bytes" \
         "$work/attribute.vot"
 }
 
@@ -164,6 +180,10 @@ for file in "$data"/valid/*.*.vot; do
 done
 for file in "$data"/invalid/*.vot; do
     check "${file##*/} is refused in one line" is_refused "$file"
+done
+
+for file in "$data"/lenient/*.vot; do
+    check "${file##*/} is read with a warning, and refused with --strict" is_warned "$file"
 done
 
 check 'tables keep their names and order' has_table_names
@@ -191,5 +211,5 @@ check 'a file of NULs is refused' fails_with \
     "votdriver: $work/zeros.vot:1: is not XML, give a VOTable" "$work/zeros.vot"
 check 'no file at all is refused' refuses_without_a_file
 check 'an unknown strategy is refused' fails_with \
-    "votdriver: no strategy 'magic', use stream, buffer or dom" --strategy magic "$work/empty.vot"
+    "votdriver: no strategy 'magic', use stream, buffer, dom or reader" --strategy magic "$work/empty.vot"
 finish

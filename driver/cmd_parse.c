@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cmd_parse.c: the options of `votdriver parse`, and `votdriver strategies`.
+ *
+ * A row in the table for each option: its name, what it sets, and how it is read.
+ */
+#include "cmd_parse.h"
+
+#include "decimal.h"
+#include "errors.h"
+#include "workload.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum choice {
+    CHOICE_STRATEGY = 256, /* beyond all characters */
+    CHOICE_JSON,
+    CHOICE_COLUMNS,
+    CHOICE_TABLES,
+    CHOICE_LIMIT,
+    CHOICE_DISCARD,
+    CHOICE_REPEAT,
+    CHOICE_STRICT,
+    CHOICE_NO_CHECKSUM,
+    CHOICE_MAX_FIELDS,
+    CHOICE_MAX_DEPTH,
+    CHOICE_MAX_TAG_BYTES,
+};
+
+static const struct option options[] = {
+    {"strategy", required_argument, NULL, CHOICE_STRATEGY},
+    {"json", no_argument, NULL, CHOICE_JSON},
+    {"columns", required_argument, NULL, CHOICE_COLUMNS},
+    {"tables", required_argument, NULL, CHOICE_TABLES},
+    {"limit", required_argument, NULL, CHOICE_LIMIT},
+    {"discard", no_argument, NULL, CHOICE_DISCARD},
+    {"repeat", required_argument, NULL, CHOICE_REPEAT},
+    {"strict", no_argument, NULL, CHOICE_STRICT},
+    {"no-checksum", no_argument, NULL, CHOICE_NO_CHECKSUM},
+    {"max-fields", required_argument, NULL, CHOICE_MAX_FIELDS},
+    {"max-depth", required_argument, NULL, CHOICE_MAX_DEPTH},
+    {"max-tag-bytes", required_argument, NULL, CHOICE_MAX_TAG_BYTES},
+    {0},
+};
+
+static int complain_usage(const char *what) {
+    /* Without words of ours getopt_long() has printed what was wrong. */
+    if (what != NULL)
+        complain("%s", what);
+    fputs("Try 'votdriver --help'.\n", stderr);
+    return EXIT_CODE_TROUBLE;
+}
+
+static const char *option_name(int choice) {
+    size_t i = 0;
+    while (options[i].val != choice)
+        i++;
+    return options[i].name;
+}
+
+/* A number from 1. Returns 0, or -1 after a message. */
+static int read_number(int choice, const char *text, uint64_t *ret_number) {
+    int64_t value;
+    if (decimal_parse_integer(text, text + strlen(text), 1, INT64_MAX, &value) == 0) {
+        *ret_number = (uint64_t)value;
+        return 0;
+    }
+    complain("--%s '%s' is no whole number from 1 to 2^63-1, correct it", option_name(choice),
+             text);
+    return -1;
+}
+
+static int read_strategy(const char *name, enum strategy *ret_strategy) {
+    if (strategy_find(name, ret_strategy) == 0)
+        return 0;
+    complain("no strategy '%s', use stream, buffer, dom or reader", name);
+    return -1;
+}
+
+/* Returns 0, or -1 after a message. */
+static int read_option(int choice, struct workload_options *workload) {
+    struct read_options *read = &workload->read;
+    switch (choice) {
+    case CHOICE_STRATEGY:
+        return read_strategy(optarg, &read->strategy);
+    case CHOICE_JSON:
+        workload->json = true;
+        return 0;
+    case CHOICE_COLUMNS:
+        read->columns = optarg;
+        return 0;
+    case CHOICE_TABLES:
+        read->tables = optarg;
+        return 0;
+    case CHOICE_LIMIT:
+        return read_number(choice, optarg, &read->row_limit);
+    case CHOICE_DISCARD:
+        workload->discard = true;
+        return 0;
+    case CHOICE_REPEAT:
+        return read_number(choice, optarg, &workload->repeat);
+    case CHOICE_STRICT:
+        read->strict = true;
+        return 0;
+    case CHOICE_NO_CHECKSUM:
+        workload->no_checksum = true;
+        return 0;
+    case CHOICE_MAX_FIELDS:
+        return read_number(choice, optarg, &read->limits.fields);
+    case CHOICE_MAX_DEPTH:
+        return read_number(choice, optarg, &read->limits.depth);
+    case CHOICE_MAX_TAG_BYTES:
+        return read_number(choice, optarg, &read->limits.tag_bytes);
+    default:
+        complain_usage(NULL);
+        return -1;
+    }
+}
+
+int cmd_parse(int argc, char **argv) {
+    struct workload_options workload = {.repeat = 1, .read.limits = READ_LIMITS};
+    int choice;
+    while ((choice = getopt_long(argc, argv, "", options, NULL)) != -1)
+        if (read_option(choice, &workload) < 0)
+            return EXIT_CODE_TROUBLE;
+    if (optind == argc)
+        return complain_usage("no file to parse, name one or - for standard input");
+    int status = EXIT_CODE_OK;
+    votable_library_init();
+    for (int i = optind; i < argc; i++) {
+        workload.path = argv[i];
+        int now = workload_run(&workload);
+        if (now != EXIT_CODE_OK)
+            status = now;
+    }
+    votable_library_finish();
+    return status;
+}
+
+int cmd_strategies(int argc, char **argv) {
+    if (argc > 1)
+        return complain_usage("strategies takes no arguments");
+    for (int i = 0; i < STRATEGIES; i++)
+        printf("%-8s %s\n", strategy_name((enum strategy)i),
+               strategy_summary((enum strategy)i));
+    return fflush(stdout) == 0 ? EXIT_CODE_OK : EXIT_CODE_TROUBLE;
+}

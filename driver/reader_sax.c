@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reader_sax.c: XML in pieces. What libxml2 finds goes to the builder at once and is forgotten.
+ *
+ * The shortest way is that of a TD, of which a table has millions: two names are compared as
+ * pointers into the parser's dictionary.
+ */
+#include "reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <libxml/parserInternals.h>
+#include <string.h>
+
+static struct reader *reader_of(void *context) {
+    return ((xmlParserCtxtPtr)context)->_private;
+}
+
+static uint64_t parser_lineno(const struct reader *reader) {
+    const xmlParserCtxtPtr context = reader->context;
+    return context->input != NULL && context->input->line > 0 ? (uint64_t)context->input->line
+                                                              : 1;
+}
+
+/* libxml2 leaves an ampersand in a value as "&#38;" when it does not expand entities. */
+static char *append_value(char *to, const char *value, size_t length) {
+    static const char escape[] = "&#38;";
+    const char *end = value + length;
+    while (value < end) {
+        *to++ = *value;
+        bool escaped = *value == '&' && (size_t)(end - value) >= sizeof(escape) - 1 &&
+                       memcmp(value, escape, sizeof(escape) - 1) == 0;
+        value += escaped ? sizeof(escape) - 1 : 1;
+    }
+    return to;
+}
+
+/* "prefix:local", or local alone; NUL behind. */
+static char *append_name(char *to, const xmlChar *prefix, const char *local) {
+    if (prefix != NULL) {
+        to = stpcpy(to, (const char *)prefix);
+        *to++ = ':';
+    }
+    return stpcpy(to, local) + 1;
+}
+
+static size_t name_bytes(const xmlChar *prefix, const char *local) {
+    return (prefix != NULL ? strlen((const char *)prefix) + 1 : 0) + strlen(local) + 1;
+}
+
+/* What startElementNs is given. Attributes are five pointers: local name, prefix, namespace,
+ * value, end of the value. */
+struct start {
+    const xmlChar *local;
+    const xmlChar *prefix;
+    size_t namespace_count;
+    const xmlChar **namespaces; /* prefix, URI */
+    size_t attribute_count;
+    const xmlChar **attributes;
+};
+
+static size_t value_length(const xmlChar **attribute) {
+    return (size_t)(attribute[4] - attribute[3]);
+}
+
+/* Everything of the element in reader->attributes and ->names; its own name comes first. */
+static int keep_start(struct reader *reader, const struct start *start) {
+    size_t bytes = name_bytes(start->prefix, (const char *)start->local);
+    for (size_t i = 0; i < start->namespace_count; i++)
+        bytes += sizeof("xmlns:") + (start->namespaces[i * 2] != NULL
+                                         ? strlen((const char *)start->namespaces[i * 2])
+                                         : 0);
+    for (size_t i = 0; i < start->attribute_count; i++) {
+        const xmlChar **attribute = start->attributes + i * 5;
+        bytes += name_bytes(attribute[1], (const char *)attribute[0]) + value_length(attribute);
+    }
+    int r = reader_reserve(reader, start->namespace_count + start->attribute_count, bytes);
+    if (r < 0)
+        return r;
+    char *to = append_name(reader->names, start->prefix, (const char *)start->local);
+    struct consumer_attribute *kept = reader->attributes;
+    for (size_t i = 0; i < start->namespace_count; i++, kept++) {
+        const xmlChar *prefix = start->namespaces[i * 2];
+        const xmlChar *uri = start->namespaces[i * 2 + 1];
+        kept->name = to;
+        kept->value = uri != NULL ? (const char *)uri : "";
+        kept->length = strlen(kept->value);
+        to = prefix != NULL ? append_name(to, BAD_CAST "xmlns", (const char *)prefix)
+                            : append_name(to, NULL, "xmlns");
+    }
+    for (size_t i = 0; i < start->attribute_count; i++, kept++) {
+        const xmlChar **attribute = start->attributes + i * 5;
+        kept->name = to;
+        to = append_name(to, attribute[1], (const char *)attribute[0]);
+        kept->value = to;
+        to = append_value(to, (const char *)attribute[3], value_length(attribute));
+        kept->length = (size_t)(to - kept->value);
+    }
+    return 0;
+}
+
+/* Those that mean something to the builder, out of all. */
+static int find_attributes(struct reader *reader, const struct start *start,
+                           struct attributes *ret_attributes) {
+    bool escaped = false;
+    for (size_t i = 0; i < start->attribute_count; i++) {
+        const xmlChar **attribute = start->attributes + i * 5;
+        escaped |= memchr(attribute[3], '&', value_length(attribute)) != NULL;
+    }
+    if (escaped || reader->builder.consumer->element_begin != NULL) {
+        int r = keep_start(reader, start);
+        if (r < 0)
+            return r;
+    }
+    for (size_t i = 0; i < start->attribute_count; i++) {
+        const xmlChar **attribute = start->attributes + i * 5;
+        enum attribute which;
+        if (attribute[1] != NULL || !builder_attribute_find((const char *)attribute[0], &which))
+            continue;
+        ret_attributes->of[which].text = (const char *)attribute[3];
+        ret_attributes->of[which].length = value_length(attribute);
+        if (!escaped)
+            continue;
+        const struct consumer_attribute *kept = &reader->attributes[start->namespace_count + i];
+        ret_attributes->of[which].text = kept->value;
+        ret_attributes->of[which].length = kept->length;
+    }
+    return 0;
+}
+
+/* A problem is kept by whoever meets it; nothing is listened to after it. */
+static void begin_element(struct reader *reader, const struct start *start,
+                          const xmlChar *uri) {
+    struct attributes ours = {0};
+    const char *local = (const char *)start->local;
+    uint64_t lineno = parser_lineno(reader);
+    bool foreign = !reader_is_ours(reader, uri);
+    if (reader_enter(reader, lineno) < 0 || find_attributes(reader, start, &ours) < 0)
+        return;
+    if (foreign || reader->foreign > 0)
+        reader->foreign++;
+    int r = foreign ? builder_begin_foreign(&reader->builder, local, lineno)
+                    : builder_begin(&reader->builder, local, &ours, lineno);
+    if (r == 0 && reader_tells_elements(reader))
+        reader_tell_begin(reader, reader->names, local,
+                          start->namespace_count + start->attribute_count, lineno);
+}
+
+static void on_start(void *context, const xmlChar *local_name, const xmlChar *prefix,
+                     const xmlChar *uri, int namespace_count, const xmlChar **namespaces,
+                     int attribute_count, int defaulted_count, const xmlChar **attributes) {
+    struct reader *reader = reader_of(context);
+    struct builder *builder = &reader->builder;
+    reader->after_cr = false;
+    if (reader->problem->code != 0)
+        return;
+    if (local_name == reader->td_name && attribute_count == 0 && builder->skipped == 0 &&
+        builder->inside == ELEMENT_TR && uri == reader->root_namespace) {
+        reader->depth++;
+        builder_begin_plain_td(builder, parser_lineno(reader));
+        return;
+    }
+    const struct start start = {
+        local_name, prefix, (size_t)namespace_count, namespaces, (size_t)attribute_count,
+        attributes};
+    begin_element(reader, &start, uri);
+}
+
+static void end_element(struct reader *reader, const xmlChar *local, const xmlChar *prefix) {
+    const char *name = (const char *)local;
+    bool tells = reader_tells_elements(reader);
+    if (builder_end(&reader->builder) == 0 && tells &&
+        reader_reserve(reader, 0, name_bytes(prefix, name)) == 0) {
+        append_name(reader->names, prefix, name);
+        reader_tell_end(reader, reader->names, name);
+    }
+    if (reader->foreign > 0)
+        reader->foreign--;
+}
+
+static void on_end(void *context, const xmlChar *local_name, const xmlChar *prefix,
+                   const xmlChar *uri) {
+    struct reader *reader = reader_of(context);
+    reader->after_cr = false;
+    reader->depth--;
+    if (reader->problem->code == 0)
+        end_element(reader, local_name, prefix);
+}
+
+static void on_text(void *context, const xmlChar *text, int length) {
+    struct reader *reader = reader_of(context);
+    reader->after_cr = false;
+    if (reader->problem->code == 0)
+        reader_take_text(reader, (const char *)text, (size_t)length);
+}
+
+static void on_cdata(void *context, const xmlChar *text, int length) {
+    struct reader *reader = reader_of(context);
+    if (reader->problem->code == 0)
+        reader_take_cdata(reader, (const char *)text, (size_t)length);
+}
+
+/* The one place to stop at once. */
+static void on_entity_declaration(void *context, const xmlChar *name, int type,
+                                  const xmlChar *public_id, const xmlChar *system_id,
+                                  xmlChar *content) {
+    struct reader *reader = reader_of(context);
+    reader_complain_entity(reader, (const char *)name, parser_lineno(reader));
+    xmlStopParser(reader->context);
+}
+
+static void on_error(void *context, ERROR_POINTER error) {
+    struct reader *reader = reader_of(context);
+    /* While the parser is made it has no reader yet; that it was not made is seen then. */
+    if (reader != NULL)
+        reader_on_error(reader, error);
+}
+
+static void complain_encoding(struct reader *reader) {
+    problem_set(reader->problem, -EBADMSG, parser_lineno(reader),
+                "has bytes that its encoding does not have, correct the encoding in its first "
+                "line or the file");
+}
+
+/*
+ * libxml2 waits for the end of a CDATA section and looks for it from the start again with every
+ * piece. So a section that goes on is ended at the end of the piece and begun again, which
+ * changes neither text nor lines; not inside a character, a line end or what may become "]]>".
+ */
+static void split_cdata(struct reader *reader, char last_byte) {
+    static const char border[] = "]]><![CDATA[";
+    const xmlParserCtxt *context = reader->context;
+    bool splits = context->instate == XML_PARSER_CDATA_SECTION && context->input != NULL &&
+                  context->input->buf != NULL && context->input->buf->encoder == NULL;
+    bool inside = last_byte == ']' || last_byte == '\r' || (last_byte & 0x80) != 0;
+    if (splits && !inside)
+        xmlParseChunk(reader->context, border, sizeof(border) - 1, 0);
+}
+
+static int push(struct reader *reader, const char *piece, size_t bytes, bool last) {
+    int error = xmlParseChunk(reader->context, piece, (int)bytes, last);
+    /* What libxml2 returns but neither reports nor remembers: bytes that could not be
+     * converted, or that it stopped because of them. */
+    if (error == XML_ERR_INVALID_ENCODING || error < 0)
+        complain_encoding(reader);
+    if (reader->problem->code == 0 && !last)
+        split_cdata(reader, piece[bytes - 1]);
+    const xmlParserInput *input = reader->context->input;
+    const uint64_t waiting_max = reader->options->limits.tag_bytes;
+    if (input != NULL && (uint64_t)(input->end - input->cur) > waiting_max)
+        problem_set(reader->problem, -EBADMSG, parser_lineno(reader),
+                    "a tag, comment or CDATA section goes on for more than %" PRIu64
+                    " bytes, shorten it or raise --max-tag-bytes",
+                    waiting_max);
+    return reader->problem->code;
+}
+
+int reader_feed(struct reader *reader) {
+    char piece[READER_PIECE_BYTES];
+    while (!reader->at_end) {
+        size_t bytes;
+        int r = reader_read(reader, piece, sizeof(piece), &bytes);
+        if (r == 0)
+            r = push(reader, piece, bytes, reader->at_end);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static void set_handlers(xmlSAXHandler *handlers) {
+    memset(handlers, 0, sizeof(*handlers));
+    handlers->initialized = XML_SAX2_MAGIC;
+    handlers->startElementNs = on_start;
+    handlers->endElementNs = on_end;
+    handlers->characters = on_text;
+    /* The same function for both keeps libxml2 from asking which one it is. */
+    handlers->ignorableWhitespace = on_text;
+    handlers->cdataBlock = on_cdata;
+    handlers->entityDecl = on_entity_declaration;
+    handlers->serror = on_error;
+}
+
+int reader_parse_sax(struct reader *reader) {
+    xmlSAXHandler handlers;
+    set_handlers(&handlers);
+    xmlParserCtxtPtr context = xmlCreatePushParserCtxt(&handlers, NULL, NULL, 0, NULL);
+    if (context == NULL)
+        return problem_set_memory(reader->problem);
+    xmlCtxtUseOptions(context, READER_OPTIONS);
+    context->_private = reader;
+    reader->context = context;
+    reader->td_name = xmlDictLookup(context->dict, BAD_CAST "TD", 2);
+
+    int r = reader_feed(reader);
+    /* Never a part for the whole, whatever libxml2 thinks. */
+    if (r == 0 &&
+        (!context->wellFormed || context->nameNr > 0 || !builder_is_complete(&reader->builder)))
+        r = problem_set(reader->problem, -EBADMSG, parser_lineno(reader),
+                        "is not well-formed XML, correct the file");
+    xmlFreeDoc(context->myDoc);
+    context->myDoc = NULL;
+    xmlFreeParserCtxt(context);
+    reader->context = NULL;
+    return r;
+}
