@@ -1,19 +1,123 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fits_data.c: a STREAM's FITS file on its way to the reader of FITS. */
+/*
+ * fits_data.c: a STREAM's FITS file on its way to the reader of FITS.
+ *
+ * The reader takes plain files only. Compressed ones are unpacked into a file without a name,
+ * which is as large as it has to be and is gone with the program.
+ */
 #include "fits_data.h"
 
+#include "fits_read.h"
+#include "output.h"
+
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define PIECE_BYTES 16384
+
+static int complain_gzip(uint64_t lineno, struct problem *problem) {
+    return problem_set(problem, -EBADMSG, lineno,
+                       "the compressed FITS file is damaged or cut short, fetch or write it "
+                       "again");
+}
+
+/* Unpack everything that @stream has or gets from @fd (-1: nothing more) into @spool. */
+static int unpack(z_stream *stream, int fd, struct output *spool, uint64_t lineno,
+                  struct problem *problem) {
+    unsigned char packed[PIECE_BYTES];
+    unsigned char plain[PIECE_BYTES];
+    int state = Z_OK;
+    while (state != Z_STREAM_END) {
+        if (stream->avail_in == 0 && fd >= 0) {
+            ssize_t n = read(fd, packed, sizeof(packed));
+            stream->next_in = packed;
+            stream->avail_in = n > 0 ? (unsigned)n : 0;
+        }
+        if (stream->avail_in == 0)
+            return complain_gzip(lineno, problem);
+        stream->next_out = plain;
+        stream->avail_out = sizeof(plain);
+        state = inflate(stream, Z_NO_FLUSH);
+        if (state == Z_MEM_ERROR)
+            return problem_set_memory(problem);
+        if (state != Z_OK && state != Z_STREAM_END)
+            return complain_gzip(lineno, problem);
+        output_text(spool, (const char *)plain, sizeof(plain) - stream->avail_out);
+    }
+    return 0;
+}
+
+static int read_spooled(struct fits_source *source, struct output *spool, struct table *table,
+                        const struct consumer *consumer, struct problem *problem) {
+    char path[32];
+    output_flush(spool);
+    if (spool->error < 0)
+        return problem_set(problem, spool->error, source->lineno,
+                           "the FITS file cannot be unpacked: %s, set TMPDIR to a folder with "
+                           "room",
+                           strerror(-spool->error));
+    snprintf(path, sizeof(path), "/dev/fd/%d", spool->fd);
+    source->path = path;
+    source->bytes = NULL;
+    return fits_read_table(source, table, consumer, problem);
+}
+
+/* @bytes are the first of the compressed data, @fd has the rest. */
+static int read_packed(struct fits_source *source, const unsigned char *bytes, size_t length,
+                       int fd, struct table *table, const struct consumer *consumer,
+                       struct problem *problem) {
+    z_stream stream = {.next_in = (unsigned char *)(uintptr_t)bytes,
+                       .avail_in = (unsigned)length};
+    struct output *spool = malloc(sizeof(*spool));
+    if (spool == NULL)
+        return problem_set_memory(problem);
+    int r = output_open_spool(spool, problem);
+    if (r < 0)
+        goto out;
+    if (inflateInit2(&stream, 15 + 16) != Z_OK) {
+        r = problem_set_memory(problem);
+    } else {
+        r = unpack(&stream, fd, spool, source->lineno, problem);
+        inflateEnd(&stream);
+    }
+    if (r == 0)
+        r = read_spooled(source, spool, table, consumer, problem);
+    output_abandon(spool);
+out:
+    free(spool);
+    return r;
+}
+
+static bool is_gzip(const unsigned char *bytes, size_t length) {
+    return length >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
 
 int fits_data_read_memory(const unsigned char *bytes, size_t length, unsigned extnum,
                           uint64_t lineno, struct table *table, const struct consumer *consumer,
                           struct problem *problem) {
-    return problem_set(problem, -ENOTSUP, lineno,
-                       "DATA as FITS is not supported, convert the file to TABLEDATA, BINARY or "
-                       "BINARY2 with stilts or astropy");
+    struct fits_source source = {
+        .bytes = bytes, .length = length, .extnum = extnum, .lineno = lineno};
+    if (is_gzip(bytes, length) && length <= UINT32_MAX)
+        return read_packed(&source, bytes, length, -1, table, consumer, problem);
+    return fits_read_table(&source, table, consumer, problem);
 }
 
 int fits_data_read_file(const char *path, unsigned extnum, uint64_t lineno, struct table *table,
                         const struct consumer *consumer, struct problem *problem) {
-    return fits_data_read_memory((const unsigned char *)"", 0, extnum, lineno, table, consumer,
-                                 problem);
+    struct fits_source source = {.path = path, .extnum = extnum, .lineno = lineno};
+    unsigned char start[2];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int r;
+    if (fd >= 0 && pread(fd, start, 2, 0) == 2 && is_gzip(start, 2))
+        r = read_packed(&source, start, 0, fd, table, consumer, problem);
+    else
+        r = fits_read_table(&source, table, consumer, problem);
+    if (fd >= 0)
+        close(fd);
+    return r;
 }

@@ -7,8 +7,8 @@
  */
 #include "check.h"
 #include "cmd_parse.h"
+#include "commands.h"
 #include "config.h"
-#include "decimal.h"
 #include "errors.h"
 #include "generate.h"
 
@@ -25,7 +25,6 @@ struct command {
     int (*run)(int argc, char **argv); /* returns an enum exit_code */
 };
 
-static int run_generate(int argc, char **argv);
 static int run_check(int argc, char **argv);
 
 /* The first is what runs when no command is named. */
@@ -39,8 +38,10 @@ static const struct command commands[] = {
     {"strategies", "", "tell the ways to parse, who parses so, and what each holds",
      cmd_strategies},
     {"generate",
-     "--preset NAME --rows N --format tabledata|binary|binary2 [--seed S] [-o FILE]",
-     "write a table of random values, the same for the same seed", run_generate},
+     "--preset NAME | --schema NAME:DATATYPE[ARRAYSIZE],...  --rows N\n"
+     "    --format tabledata|binary|binary2|fits [--seed S] [--null-fraction F]\n"
+     "    [--line-length N] [--cdata] [--stream-file NAME[.gz]] [-o FILE[.gz]]",
+     "write a table of random values, the same for the same seed", cmd_generate},
     {"check", "[--all] [--json] FILE... | --codes",
      "tell everything that is wrong with a VOTable, by the standard of its version", run_check},
 };
@@ -67,84 +68,6 @@ static int complain_usage(const char *what) {
     if (what != NULL)
         complain("%s", what);
     fputs("Try 'votdriver --help'.\n", stderr);
-    return EXIT_CODE_TROUBLE;
-}
-
-static int read_count(const char *option, const char *text, uint64_t *ret_value) {
-    int64_t value;
-    if (decimal_parse_integer(text, text + strlen(text), 0, INT64_MAX, &value) == 0) {
-        *ret_value = (uint64_t)value;
-        return 0;
-    }
-    complain("--%s '%s' is no whole number from 0 to 2^63-1, correct it", option, text);
-    return -1;
-}
-
-static int find_format(const char *name, enum serialization *ret_format) {
-    for (int i = SERIALIZATION_TABLEDATA; i <= SERIALIZATION_BINARY2; i++) {
-        if (strcmp(serialization_name((enum serialization)i), name) != 0)
-            continue;
-        *ret_format = (enum serialization)i;
-        return 0;
-    }
-    complain("no format '%s', use tabledata, binary or binary2", name);
-    return -1;
-}
-
-/* Returns 0, or -1 after a message. */
-static int read_generate_options(int argc, char **argv, struct generate_options *generate) {
-    static const struct option options[] = {
-        {"preset", required_argument, NULL, 'p'}, {"rows", required_argument, NULL, 'r'},
-        {"format", required_argument, NULL, 'f'}, {"seed", required_argument, NULL, 's'},
-        {"output", required_argument, NULL, 'o'}, {0},
-    };
-    bool has_rows = false;
-    int option;
-    int r = 0;
-    while (r == 0 && (option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
-        switch (option) {
-        case 'p':
-            generate->preset = optarg;
-            break;
-        case 'r':
-            has_rows = true;
-            r = read_count("rows", optarg, &generate->rows);
-            break;
-        case 'f':
-            r = find_format(optarg, &generate->format);
-            break;
-        case 's':
-            r = read_count("seed", optarg, &generate->seed);
-            break;
-        case 'o':
-            generate->path = optarg;
-            break;
-        default:
-            complain_usage(NULL);
-            return -1;
-        }
-    }
-    if (r == 0 && (generate->preset == NULL || !has_rows ||
-                   generate->format == SERIALIZATION_NONE || optind < argc)) {
-        complain_usage(optind < argc ? "generate takes no file but -o FILE"
-                                     : "generate needs --preset, --rows and --format");
-        return -1;
-    }
-    return r;
-}
-
-static int run_generate(int argc, char **argv) {
-    struct generate_options generate = {.path = "-"};
-    struct problem problem = {0};
-    if (read_generate_options(argc, argv, &generate) < 0)
-        return EXIT_CODE_TROUBLE;
-    int r = generate_run(&generate, &problem);
-    if (r == 0)
-        return EXIT_CODE_OK;
-    if (problem.code == 0)
-        complain("no preset '%s', use arrays, mixed, numeric or strings", generate.preset);
-    else
-        complain_at(generate.path, 0, "%s", problem.text);
     return EXIT_CODE_TROUBLE;
 }
 
