@@ -76,9 +76,10 @@ static union blocks_segment **segment_place(struct blocks *blocks, struct blocks
 }
 
 /*
- * Lanes look up pages without the lock: a pointer is published after what it leads to is there.
+ * Lanes look up pages without the lock: a pointer is published after what it leads to is there,
+ * and after it is said whose the page is, or lane 0 would begin to use another's.
  */
-static struct blocks_page *page_new(struct blocks *blocks, uintptr_t address) {
+static struct blocks_page *page_new(struct blocks *blocks, uintptr_t address, uint32_t lane) {
     struct blocks_page ***root = &blocks->roots[address >> BLOCKS_ROOT_SHIFT];
     if (*root == NULL) {
         struct blocks_page **pages = sysmem_map(BLOCKS_PAGES_PER_ROOT * sizeof(*pages));
@@ -87,16 +88,20 @@ static struct blocks_page *page_new(struct blocks *blocks, uintptr_t address) {
         __atomic_store_n(root, pages, __ATOMIC_RELEASE);
     }
     struct blocks_page *page = arena_take(blocks, sizeof(*page));
-    if (page != NULL)
-        __atomic_store_n(&(*root)[(address >> BLOCKS_PAGE_SHIFT) % BLOCKS_PAGES_PER_ROOT], page,
-                         __ATOMIC_RELEASE);
+    if (page == NULL)
+        return NULL;
+    page->lane = (uint16_t)lane;
+    __atomic_store_n(&(*root)[(address >> BLOCKS_PAGE_SHIFT) % BLOCKS_PAGES_PER_ROOT], page,
+                     __ATOMIC_RELEASE);
     return page;
 }
 
-struct blocks_page *blocks_make_room(struct blocks *blocks, uintptr_t address) {
+/* As blocks_make_room(); a page that is made belongs to @lane. */
+static struct blocks_page *page_with_room(struct blocks *blocks, uintptr_t address,
+                                          uint32_t lane) {
     struct blocks_page *page = blocks_page_of(blocks, address);
     if (page == NULL)
-        page = page_new(blocks, address);
+        page = page_new(blocks, address, lane);
     if (page == NULL || blocks_has_room(page))
         return page;
 
@@ -110,10 +115,14 @@ struct blocks_page *blocks_make_room(struct blocks *blocks, uintptr_t address) {
     return page;
 }
 
+struct blocks_page *blocks_make_room(struct blocks *blocks, uintptr_t address) {
+    return page_with_room(blocks, address, 0);
+}
+
 bool blocks_claim(struct blocks *blocks, uintptr_t address, uint32_t lane) {
     if (!blocks_can_hold(address, 0))
         return false;
-    struct blocks_page *page = blocks_make_room(blocks, address);
+    struct blocks_page *page = page_with_room(blocks, address, lane);
     if (page == NULL)
         return false;
     __atomic_store_n(&page->lane, (uint16_t)lane, __ATOMIC_RELEASE);

@@ -12,6 +12,7 @@
 #include "sysmem_wrap.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -511,6 +512,45 @@ static void test_threads_use_their_own_pages_without_the_lock(void **state) {
     }
 }
 
+/* Lane 0 tries to use the pages that are being made for another. */
+struct lane_zero {
+    struct blocks blocks;
+    pthread_t thread;
+    _Atomic size_t tries;
+    _Atomic size_t page; /* the next that is made */
+    size_t wrong;
+};
+
+#define MADE_PAGES 3000
+
+static void *lane_zero_run(void *data) {
+    struct lane_zero *self = data;
+    const struct block block = {.size_bytes = 1};
+    size_t page;
+    while ((page = self->page) < MADE_PAGES) {
+        uintptr_t address = (page + 1) << BLOCKS_PAGE_SHIFT;
+        self->wrong +=
+            blocks_lane_insert(&self->blocks, 0, address, &block) != BLOCKS_ELSEWHERE;
+        self->tries++;
+    }
+    return NULL;
+}
+
+static void test_a_page_that_is_made_for_a_lane_never_is_lane_zeros(void **state) {
+    static struct lane_zero zero;
+    assert_int_equal(blocks_init(&zero.blocks), 0);
+    assert_int_equal(pthread_create(&zero.thread, NULL, lane_zero_run, &zero), 0);
+    for (size_t page = 0; page < MADE_PAGES; page++) {
+        size_t tries = zero.tries;
+        while (zero.tries == tries)
+            sched_yield();
+        assert_true(blocks_claim(&zero.blocks, (page + 1) << BLOCKS_PAGE_SHIFT, 1));
+        zero.page++;
+    }
+    pthread_join(zero.thread, NULL);
+    assert_int_equal(zero.wrong, 0);
+}
+
 static void test_a_lane_keeps_the_memory_of_a_page_that_empties(void **state) {
     static struct blocks blocks;
     struct random random = {8};
@@ -578,6 +618,7 @@ int main(void) {
         cmocka_unit_test(test_when_memory_is_refused_the_block_that_is_lost_is_told),
         cmocka_unit_test(test_lanes_and_the_lock_share_one_table),
         cmocka_unit_test(test_threads_use_their_own_pages_without_the_lock),
+        cmocka_unit_test(test_a_page_that_is_made_for_a_lane_never_is_lane_zeros),
         cmocka_unit_test(test_a_lane_keeps_the_memory_of_a_page_that_empties),
         cmocka_unit_test(test_a_lane_is_sent_elsewhere_with_what_the_table_cannot_hold),
         cmocka_unit_test(test_a_page_is_not_claimed_when_memory_is_refused),
