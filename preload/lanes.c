@@ -444,8 +444,8 @@ static bool take_page(struct lane *lane, uintptr_t address) {
 }
 
 static bool lacks_page(const struct lane *lane, uintptr_t address) {
-    if (address == LANES_NO_ADDRESS)
-        return false;
+    if (address == LANES_NO_ADDRESS || !blocks_can_hold(address, 0))
+        return false; /* whatever a program says that it frees */
     const struct blocks_page *page = blocks_page_of(&recorder.blocks, address);
     return page == NULL || page->lane != lane->number || !blocks_has_room(page);
 }

@@ -125,6 +125,22 @@ static void test_a_thread_that_works_alone_does_without_the_lock(void **state) {
     trace_scratch_check_finish(&check);
 }
 
+static void test_addresses_that_no_program_has_are_counted_and_do_no_harm(void **state) {
+    const uintptr_t beyond = UINT64_C(1) << 63;
+    struct trace_check check;
+    churn(0, 0, 1000);
+    recorder_allocated(base_of(0), 100, frame);
+    recorder_freed(beyond + 64);
+    recorder_allocated(beyond, 100, frame);
+    recorder_allocated(base_of(0) + 64, 100, frame);
+    recorder_exiting();
+    trace_scratch_check(scratch.path, &check);
+    assert_int_equal(check.header->completeness.unknown_frees, 1);
+    assert_int_equal(check.header->completeness.events_lost, 1);
+    assert_int_equal(trace_check_sum(&check, 0, TRACE_HEAP).live_bytes, 200);
+    trace_scratch_check_finish(&check);
+}
+
 static void test_threads_below_the_peak_need_not_be_seen_one_by_one(void **state) {
     struct trace_check check;
     run_threads(churn_below_a_peak);
@@ -330,6 +346,7 @@ int main(void) {
         TEST(test_an_event_inside_an_event_waits),
         TEST(test_a_child_does_not_write_to_its_parents_lane),
         TEST(test_a_thread_that_works_alone_does_without_the_lock),
+        TEST(test_addresses_that_no_program_has_are_counted_and_do_no_harm),
         TEST(test_threads_below_the_peak_need_not_be_seen_one_by_one),
         TEST(test_a_peak_that_all_threads_make_together_is_exact),
         TEST(test_blocks_that_other_threads_free_are_found),
