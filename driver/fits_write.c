@@ -19,6 +19,7 @@
 #include <string.h>
 
 #define BLOCK_BYTES     2880
+#define CARD_BYTES      80
 #define UTF8_PER_UNIT   3
 #define FORM_BYTES      48
 #define DIMENSION_BYTES 70
@@ -262,11 +263,26 @@ static void describe_column(fitsfile *file, int number, const struct output_colu
     }
 }
 
-/* Both headers of an empty table in cfitsio's memory, then the two numbers that it lacks. */
+/* A number of 20 characters into a card of the header: `NAXIS2  =                    0`. */
+static bool set_card(char *header, const char *name, uint64_t value) {
+    size_t length = strlen(header);
+    for (size_t at = 0; at + CARD_BYTES <= length; at += CARD_BYTES) {
+        char text[24];
+        if (strncmp(header + at, name, 8) != 0)
+            continue;
+        snprintf(text, sizeof(text), "%20" PRIu64, value);
+        memcpy(header + at + 10, text, 20);
+        return true;
+    }
+    return false;
+}
+
+/*
+ * Both headers of an empty table in cfitsio's memory, then the two numbers that it lacks: told
+ * to cfitsio, they would make it hold as many rows.
+ */
 static void make_headers(struct fits_writer *writer, fitsfile *file, char **names, char **forms,
                          char **ret_primary, char **ret_table, int *status) {
-    LONGLONG rows = (LONGLONG)writer->rows;
-    LONGLONG heap_bytes = (LONGLONG)writer->heap_wire.total;
     int cards;
     fits_create_img(file, BYTE_IMG, 0, NULL, status);
     fits_hdr2str(file, 0, NULL, 0, ret_primary, &cards, status);
@@ -274,9 +290,10 @@ static void make_headers(struct fits_writer *writer, fitsfile *file, char **name
                     status);
     for (size_t i = 0; i < writer->column_count; i++)
         describe_column(file, (int)i + 1, &writer->columns[i], status);
-    fits_update_key(file, TLONGLONG, "NAXIS2", &rows, NULL, status);
-    fits_update_key(file, TLONGLONG, "PCOUNT", &heap_bytes, NULL, status);
     fits_hdr2str(file, 0, NULL, 0, ret_table, &cards, status);
+    if (*status == 0 && (!set_card(*ret_table, "NAXIS2  ", writer->rows) ||
+                         !set_card(*ret_table, "PCOUNT  ", writer->heap_wire.total)))
+        *status = NO_NAXES;
 }
 
 static void put_header(struct wire *to, const char *header) {

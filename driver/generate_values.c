@@ -15,14 +15,6 @@
 #define STRING_CHARACTERS_MAX  24 /* of a variable one */
 #define CHARACTER_BYTES_MAX    3
 
-/* Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014. */
-uint64_t generate_random(uint64_t *state) {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 /* The next cell begins at a multiple of 8. */
 static void reserve(struct generator *generator, struct wire_cell *ret_cell, size_t bytes,
                     uint64_t count) {

@@ -94,8 +94,9 @@ static void swap_8(unsigned char *to, const unsigned char *from, size_t count) {
 /* Numbers of 2, 4 or 8 bytes. One that does not fit into the buffer's end is put in pieces. */
 static void put_numbers(struct wire *wire, const unsigned char *from, uint64_t count,
                         size_t width) {
+    const int shift = __builtin_ctzl(width);
     while (count > 0) {
-        size_t room = (sizeof(wire->raw) - wire->used) / width;
+        size_t room = (sizeof(wire->raw) - wire->used) >> shift;
         size_t piece = count < room ? (size_t)count : room;
         unsigned char *to = wire->raw + wire->used;
         unsigned char cut[8];
@@ -236,6 +237,19 @@ uint64_t wire_string_units(const struct field *field, const struct wire_cell *ce
     return strings * field->string_items;
 }
 
+/* ASCII at the start of a text as UCS-2, at most @most. Returns the units that were put. */
+static uint64_t put_ascii_units(struct wire *wire, const unsigned char **text, uint64_t most) {
+    const unsigned char *from = *text;
+    uint64_t put = 0;
+    while (put < most && from[put] < 0x80 && wire->used + 2 <= sizeof(wire->raw)) {
+        wire->raw[wire->used] = 0;
+        wire->raw[wire->used + 1] = from[put++];
+        keep(wire, 2);
+    }
+    *text = from + put;
+    return put;
+}
+
 /* One string, cut or filled with NULs to @units. */
 static void put_string(struct wire *wire, enum field_type type, const unsigned char *text,
                        uint64_t length, uint64_t units) {
@@ -246,7 +260,7 @@ static void put_string(struct wire *wire, enum field_type type, const unsigned c
         return;
     }
     const unsigned char *end = text + length;
-    uint64_t put = 0;
+    uint64_t put = put_ascii_units(wire, &text, length < units ? length : units);
     while (text < end && put < units) {
         uint16_t pair[2];
         size_t count = wire_next_units(&text, end, pair);
