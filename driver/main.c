@@ -37,6 +37,10 @@ static const struct command commands[] = {
      cmd_parse},
     {"strategies", "", "tell the ways to parse, who parses so, and what each holds",
      cmd_strategies},
+    {"stats", "[--strict] [--json] FILE", "count, sum and bound the values of every column",
+     cmd_stats},
+    {"convert", "--format tabledata|binary|binary2|fits [--strict] [-o FILE[.gz]] FILE",
+     "write a document again with its tables in another serialization", cmd_convert},
     {"generate",
      "--preset NAME | --schema NAME:DATATYPE[ARRAYSIZE],...  --rows N\n"
      "    --format tabledata|binary|binary2|fits [--seed S] [--null-fraction F]\n"

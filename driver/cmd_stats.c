@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cmd_stats.c: `votdriver stats`: count, then print, as JSON or as a table for people.
+ *
+ * Nothing is printed before the whole document was read: half a result is none.
+ */
+#include "commands.h"
+
+#include "decimal.h"
+#include "errors.h"
+#include "json.h"
+#include "stats.h"
+#include "utf8.h"
+#include "votable.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INTEGER_TEXT_BYTES 40 /* of 128 bits, with the sign */
+#define NUMBER_TEXT_BYTES  48
+
+/* 128 bits, which printf does not know. Returns the length; a NUL follows. */
+static size_t print_wide(char ret_text[NUMBER_TEXT_BYTES], stats_integer value) {
+    __extension__ typedef unsigned __int128 wide;
+    wide left = value < 0 ? 0 - (wide)value : (wide)value;
+    char digits[INTEGER_TEXT_BYTES];
+    size_t at = sizeof(digits);
+    do {
+        digits[--at] = (char)('0' + (int)(left % 10));
+        left /= 10;
+    } while (left != 0);
+    if (value < 0)
+        digits[--at] = '-';
+    memcpy(ret_text, digits + at, sizeof(digits) - at);
+    ret_text[sizeof(digits) - at] = '\0';
+    return sizeof(digits) - at;
+}
+
+static size_t print_real(char ret_text[NUMBER_TEXT_BYTES], double value) {
+    size_t length = decimal_print_double(ret_text, value);
+    ret_text[length] = '\0';
+    return length;
+}
+
+static void json_double(struct json *json, const char *key, double value) {
+    char text[NUMBER_TEXT_BYTES];
+    if (isfinite(value))
+        json_real(json, key, text, print_real(text, value));
+    else
+        json_null(json, key);
+}
+
+static bool has_limits(const struct field *field, const struct column_stats *column) {
+    return column->numbers > 0 && field->type != FIELD_FLOAT_COMPLEX &&
+           field->type != FIELD_DOUBLE_COMPLEX;
+}
+
+static void json_numbers(struct json *json, const struct field *field,
+                         const struct column_stats *column) {
+    char text[NUMBER_TEXT_BYTES];
+    json_int(json, "magic", (int64_t)column->magic);
+    if (!column->real) {
+        json_real(json, "sum", text, print_wide(text, column->integer_sum));
+        if (has_limits(field, column)) {
+            json_int(json, "min", column->integer_low);
+            json_int(json, "max", column->integer_high);
+        }
+        return;
+    }
+    json_int(json, "nan", (int64_t)column->nan);
+    json_int(json, "inf", (int64_t)column->inf);
+    json_double(json, "sum", column_stats_sum(column));
+    if (has_limits(field, column)) {
+        json_double(json, "min", column->real_low);
+        json_double(json, "max", column->real_high);
+    }
+}
+
+static void json_text_or_null(struct json *json, const char *key, const char *text) {
+    if (text != NULL)
+        json_text(json, key, text);
+    else
+        json_null(json, key);
+}
+
+static void json_column(struct json *json, const struct field *field,
+                        const struct column_stats *column) {
+    json_begin(json, NULL, '{');
+    json_text(json, "name", field->name);
+    json_text(json, "datatype", field_type_name(field->type));
+    json_text_or_null(json, "arraysize", field->arraysize);
+    json_int(json, "nulls", (int64_t)column->nulls);
+    json_int(json, "items", (int64_t)column->items);
+    if (field_is_string(field)) {
+        json_int(json, "bytes", (int64_t)column->bytes);
+        json_int(json, "crc", column->crc);
+    } else {
+        json_numbers(json, field, column);
+    }
+    json_end(json, '}');
+}
+
+static void print_json(const struct stats *stats) {
+    struct json json = {.stream = stdout, .compact = true};
+    json_begin(&json, NULL, '{');
+    json_begin(&json, "tables", '[');
+    for (size_t i = 0; i < stats->table_count; i++) {
+        const struct table *table = stats->tables[i].table;
+        json_begin(&json, NULL, '{');
+        json_text_or_null(&json, "name", table->name);
+        json_text(&json, "serialization", serialization_name(table->serialization));
+        json_int(&json, "rows", (int64_t)table->rows);
+        json_begin(&json, "columns", '[');
+        for (size_t j = 0; j < table->field_count; j++)
+            json_column(&json, table->fields[j], &stats->tables[i].columns[j]);
+        json_end(&json, ']');
+        json_end(&json, '}');
+    }
+    json_end(&json, ']');
+    json_end(&json, '}');
+    putchar('\n');
+}
+
+/* Text from the file, at most @width columns, padded to them. */
+static void print_padded(const char *text, int width) {
+    char clean[64];
+    snprintf(clean, sizeof(clean), "%.*s", width, text);
+    utf8_clean(clean);
+    int shown = (int)utf8_width(clean);
+    printf("%s%*s", clean, width > shown ? width - shown : 0, "");
+}
+
+static void print_column(const struct field *field, const struct column_stats *column) {
+    char type[48];
+    char sum[NUMBER_TEXT_BYTES] = "";
+    char low[NUMBER_TEXT_BYTES] = "";
+    char high[NUMBER_TEXT_BYTES] = "";
+    snprintf(type, sizeof(type), field->arraysize != NULL ? "%s[%.16s]" : "%s",
+             field_type_name(field->type), field->arraysize);
+    print_padded(field->name, 20);
+    printf(" ");
+    print_padded(type, 20);
+    printf(" %10" PRIu64 " %12" PRIu64, column->nulls, column->items);
+    if (field_is_string(field)) {
+        printf(" %" PRIu64 " bytes, crc %08" PRIx32 "\n", column->bytes, column->crc);
+        return;
+    }
+    if (column->real) {
+        print_real(sum, column_stats_sum(column));
+        if (has_limits(field, column)) {
+            print_real(low, column->real_low);
+            print_real(high, column->real_high);
+        }
+    } else {
+        print_wide(sum, column->integer_sum);
+        if (has_limits(field, column)) {
+            print_wide(low, column->integer_low);
+            print_wide(high, column->integer_high);
+        }
+    }
+    printf(" %24s %24s %24s", sum, low, high);
+    if (column->magic > 0)
+        printf(" %" PRIu64 " magic", column->magic);
+    if (column->nan > 0)
+        printf(" %" PRIu64 " NaN", column->nan);
+    if (column->inf > 0)
+        printf(" %" PRIu64 " Inf", column->inf);
+    printf("\n");
+}
+
+static void print_text(const struct stats *stats) {
+    for (size_t i = 0; i < stats->table_count; i++) {
+        const struct table *table = stats->tables[i].table;
+        printf("%stable ", i > 0 ? "\n" : "");
+        print_padded(table->name != NULL ? table->name : "(no name)", 0);
+        printf(", %" PRIu64 " rows, %s\n", table->rows,
+               serialization_name(table->serialization));
+        printf("%-20s %-20s %10s %12s %24s %24s %24s\n", "column", "type", "nulls", "items",
+               "sum", "min", "max");
+        for (size_t j = 0; j < table->field_count; j++)
+            print_column(table->fields[j], &stats->tables[i].columns[j]);
+    }
+}
+
+static int run(char *path, struct read_options *read, bool as_json) {
+    struct stats stats;
+    struct consumer consumer;
+    struct votable votable = {0};
+    struct problem problem = {0};
+    int status = EXIT_CODE_TROUBLE;
+
+    stats_init(&stats, &consumer);
+    read->consumer = &consumer;
+    read->warn = command_warn;
+    read->warn_context = path;
+    votable_library_init();
+    if (votable_scan(path, read, &votable, &problem) < 0) {
+        complain_at(path, problem.lineno, "%s", problem.text);
+    } else {
+        if (as_json)
+            print_json(&stats);
+        else
+            print_text(&stats);
+        status = command_end_report();
+    }
+    stats_finish(&stats);
+    votable_finish(&votable);
+    votable_library_finish();
+    return status;
+}
+
+int cmd_stats(int argc, char **argv) {
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'}, {"strict", no_argument, NULL, 's'}, {0}};
+    struct read_options read = {.limits = READ_LIMITS};
+    bool as_json = false;
+    int option;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (option == 'j')
+            as_json = true;
+        else if (option == 's')
+            read.strict = true;
+        else
+            return command_usage(NULL);
+    }
+    if (optind + 1 != argc)
+        return command_usage(optind == argc
+                                 ? "stats needs a file, name one or - for standard input"
+                                 : "more than one file, count them one by one");
+
+    return run(argv[optind], &read, as_json);
+}
