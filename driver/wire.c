@@ -125,8 +125,30 @@ static void put_booleans(struct wire *wire, const unsigned char *from, uint64_t 
         wire_put(wire, &letters[from[i] & 3], 1);
 }
 
+/* The commonest cell, a number alone. False when it is none, or the buffer's end is near. */
+static inline bool put_one(struct wire *wire, enum field_type type, const void *items) {
+    unsigned char *to = wire->raw + wire->used;
+    if (sizeof(wire->raw) - wire->used <= 8)
+        return false;
+    if (type == FIELD_INT || type == FIELD_FLOAT) {
+        swap_4(to, items, 1);
+        wire->used += 4;
+        wire->total += 4;
+        return true;
+    }
+    if (type == FIELD_LONG || type == FIELD_DOUBLE) {
+        swap_8(to, items, 1);
+        wire->used += 8;
+        wire->total += 8;
+        return true;
+    }
+    return false;
+}
+
 void wire_put_items(struct wire *wire, enum field_type type, const void *items,
                     uint64_t count) {
+    if (count == 1 && put_one(wire, type, items))
+        return;
     switch (type) {
     case FIELD_BOOLEAN:
         put_booleans(wire, items, count);
@@ -214,8 +236,15 @@ size_t wire_next_units(const unsigned char **c, const unsigned char *end,
     return 2;
 }
 
+static bool is_ascii(const unsigned char *text, uint64_t length) {
+    unsigned char all = 0;
+    for (uint64_t i = 0; i < length; i++)
+        all |= text[i];
+    return all < 0x80;
+}
+
 static uint64_t text_units(enum field_type type, const unsigned char *text, uint64_t length) {
-    if (type == FIELD_CHAR)
+    if (type == FIELD_CHAR || is_ascii(text, length))
         return length;
     const unsigned char *end = text + length;
     uint16_t pair[2];
@@ -241,10 +270,17 @@ uint64_t wire_string_units(const struct field *field, const struct wire_cell *ce
 static uint64_t put_ascii_units(struct wire *wire, const unsigned char **text, uint64_t most) {
     const unsigned char *from = *text;
     uint64_t put = 0;
-    while (put < most && from[put] < 0x80 && wire->used + 2 <= sizeof(wire->raw)) {
-        wire->raw[wire->used] = 0;
-        wire->raw[wire->used + 1] = from[put++];
-        keep(wire, 2);
+    while (put < most && from[put] < 0x80) {
+        unsigned char *to = wire->raw + wire->used;
+        size_t room = (sizeof(wire->raw) - wire->used) / 2;
+        size_t units = 0;
+        for (; units < room && put < most && from[put] < 0x80; units++) {
+            to[2 * units] = 0;
+            to[2 * units + 1] = from[put++];
+        }
+        if (units == 0) /* half a unit is all the room that there is */
+            break;
+        keep(wire, 2 * units);
     }
     *text = from + put;
     return put;
