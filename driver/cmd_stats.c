@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <votrace.h>
 
 #define INTEGER_TEXT_BYTES 40 /* of 128 bits, with the sign */
 #define NUMBER_TEXT_BYTES  48
@@ -198,7 +199,10 @@ static int run(char *path, struct read_options *read, bool as_json) {
     read->warn = command_warn;
     read->warn_context = path;
     votable_library_init();
-    if (votable_scan(path, read, &votable, &problem) < 0) {
+    votrace_region_begin("stats");
+    int r = votable_scan(path, read, &votable, &problem);
+    votrace_region_end("stats");
+    if (r < 0) {
         complain_at(path, problem.lineno, "%s", problem.text);
     } else {
         if (as_json)

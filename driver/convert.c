@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <votrace.h>
 
 #define NAMESPACE_START "http://www.ivoa.net/xml/VOTable/v1."
 #define BINARY2_SINCE   '3'
@@ -318,12 +319,11 @@ static int scan(struct conversion *conversion, struct problem *problem) {
     return r;
 }
 
-int convert_run(const struct convert_options *options, const char **ret_bad_path,
-                struct problem *problem) {
+static int convert(const struct convert_options *options, const char **ret_bad_path,
+                   struct problem *problem) {
     struct conversion *conversion = malloc(sizeof(*conversion));
     if (conversion == NULL)
         return problem_set_memory(problem);
-    memset(conversion, 0, offsetof(struct conversion, output));
     conversion->options = options;
     conversion->writing = false;
     conversion->seen_root = false;
@@ -353,5 +353,13 @@ int convert_run(const struct convert_options *options, const char **ret_bad_path
     output_abandon(&conversion->output);
 out:
     free(conversion);
+    return r;
+}
+
+int convert_run(const struct convert_options *options, const char **ret_bad_path,
+                struct problem *problem) {
+    votrace_region_begin("convert");
+    int r = convert(options, ret_bad_path, problem);
+    votrace_region_end("convert");
     return r;
 }

@@ -20,7 +20,8 @@ static double random_unit(struct generator *generator) {
 
 static void keep_text(struct generator *generator, struct wire_cell *ret_cell,
                       const char *text) {
-    generate_keep(generator, ret_cell, text, strlen(text), strlen(text));
+    size_t length = strlen(text);
+    generate_keep(generator, ret_cell, text, length, length);
 }
 
 /* The last @count digits of a number, with zeros in front. */
