@@ -2,12 +2,16 @@
 /* backtrace.c: what both backends need. */
 #include "backtrace.h"
 
+#include "sandbox.h"
+
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 bool backtrace_has_room(const void *frame, size_t bytes) {
     stack_t alternate;
+    if (sandbox_inside())
+        return sandbox_has_room(frame, bytes);
     if (syscall(SYS_sigaltstack, NULL, &alternate) != 0 ||
         (alternate.ss_flags & SS_ONSTACK) == 0)
         return true;

@@ -67,7 +67,8 @@ void backtrace_set(struct backtrace *backtrace, const uintptr_t *innermost_first
 
 /*
  * Whether @bytes may be used below @frame. An alternate signal stack may be as small as what
- * delivering the signal takes; of another stack it is taken for granted. A system call.
+ * delivering the signal takes; of another stack it is taken for granted. A system call, but
+ * inside a sandbox, see sandbox.h.
  */
 bool backtrace_has_room(const void *frame, size_t bytes);
 

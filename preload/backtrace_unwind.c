@@ -17,6 +17,7 @@
 #include "backtrace.h"
 
 #include "cfi.h"
+#include "sandbox.h"
 
 #include <errno.h>
 #include <libunwind.h>
@@ -297,7 +298,8 @@ bool backtrace_walk(struct backtrace *backtrace, const uintptr_t *frame, size_t 
 
 bool backtrace_unwind(struct backtrace *backtrace, const uintptr_t *frame, size_t depth_limit) {
     uintptr_t caller = frame[1];
-    if (!backtrace_has_room(frame, UNWIND_STACK_BYTES)) {
+    /* libunwind masks signals while it asks the loader: a system call, twice. */
+    if (sandbox_inside() || !backtrace_has_room(frame, UNWIND_STACK_BYTES)) {
         backtrace_set(backtrace, &caller, 1, false);
         return false;
     }

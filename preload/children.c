@@ -17,6 +17,7 @@
 
 #include "booking.h"
 #include "recorder_state.h"
+#include "sandbox.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -38,9 +39,12 @@ static struct {
     char path[PATH_MAX];
 } at_fork;
 
-/* Births must not run out: those of a child go on where its parent's ended. */
+/*
+ * Births must not run out: those of a child go on where its parent's ended. In a sandbox, which
+ * a child inherits, no trace can be begun.
+ */
 static bool may_follow(void) {
-    return recorder.settings.children == CHILDREN_FOLLOW &&
+    return recorder.settings.children == CHILDREN_FOLLOW && !sandbox_inside() &&
            recorder.ledger.births <= BLOCKS_BIRTH_MAX - LEDGER_REGIONS_MAX;
 }
 

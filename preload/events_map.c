@@ -7,6 +7,7 @@
  * a note in the queue when a signal handler has interrupted the recorder.
  */
 #include "booking.h"
+#include "sandbox.h"
 #include "sites.h"
 
 #include <errno.h>
@@ -23,8 +24,13 @@ static uintptr_t round_up(uintptr_t address) {
 
 /* Failed remappings */
 
+/* Inside a sandbox the kernel cannot be asked: what was known is taken to be there still. */
 static bool is_mapped(uintptr_t address) {
     unsigned char resident;
+    if (sandbox_inside()) {
+        recorder_completeness()->events_lost++;
+        return true;
+    }
     int saved_errno = errno;
     bool mapped =
         syscall(SYS_mincore, round_down(address), recorder.page_bytes, &resident) == 0 ||
@@ -169,6 +175,10 @@ void book_detached(uintptr_t address, uint64_t serial) {
 void recorder_attached(uintptr_t address, uint64_t bytes, const uintptr_t *frame) {
     if (!recorder_active())
         return;
+    if (bytes == 0) {
+        __atomic_fetch_add(&recorder_completeness()->events_lost, 1, __ATOMIC_RELAXED);
+        return;
+    }
     uint32_t site = sites_of(TRACE_MAP_ANON, frame);
     bytes = round_up(bytes);
     if (recorder_busy()) {

@@ -14,6 +14,7 @@
 
 #include "booking.h"
 #include "recorder_state.h"
+#include "sandbox.h"
 #include "sysmem.h"
 
 #include <linux/membarrier.h>
@@ -29,6 +30,7 @@
 #define WORTH_EVENTS_MARKED 50000
 #define ACTIVE_SHARE        16 /* of the events in lanes, to get one again without asking */
 #define PAUSES_BEFORE_SLEEP 2000
+#define FENCE_PAUSES        100000 /* a millisecond or more */
 
 static bool membarrier_works(void) {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
@@ -110,10 +112,15 @@ static struct lane *find_lane(void) {
 
 /*
  * Make every thread's earlier stores visible here and ours there. If the kernel has begun to
- * refuse (a sandbox), wait: no processor keeps a store to itself for a millisecond.
+ * refuse (a sandbox), or must not be asked, wait: no processor keeps a store to itself for a
+ * millisecond.
  */
 static void fence_all_threads(void) {
     int saved_errno = errno;
+    if (sandbox_inside()) {
+        lock_pause(FENCE_PAUSES);
+        return;
+    }
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
         recorder.lanes_allowed = false;
         struct timespec pause = {.tv_nsec = 1000000};
@@ -126,7 +133,7 @@ static void wait_for_owner(const struct lane *lane) {
     unsigned pauses = 0;
     while (__atomic_load_n(&lane->record->updating, __ATOMIC_ACQUIRE) != 0) {
         lock_pause(1);
-        if (++pauses % PAUSES_BEFORE_SLEEP != 0)
+        if (++pauses % PAUSES_BEFORE_SLEEP != 0 || sandbox_inside())
             continue;
         int saved_errno = errno;
         struct timespec pause = {.tv_nsec = 50000};

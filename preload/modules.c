@@ -2,6 +2,8 @@
 /* modules.c: executable segments, their files and build-ids, from what the loader tells. */
 #include "modules.h"
 
+#include "sandbox.h"
+
 #include "sysmem.h"
 
 #include <errno.h>
@@ -118,7 +120,7 @@ static uint32_t build_id_of(const struct dl_phdr_info *info, uint8_t ret[TRACE_B
  */
 static size_t absolute_path(const char *name, char ret_path[PATH_MAX]) {
     size_t length = 0;
-    if (name[0] != '/' && strchr(name, '/') != NULL) {
+    if (name[0] != '/' && strchr(name, '/') != NULL && !sandbox_inside()) {
         long got = syscall(SYS_getcwd, ret_path, PATH_MAX - 1);
         if (got > 1) {
             length = (size_t)got - 1;

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +40,9 @@
     HOOK(void *, shmat, (int, const void *, int))                                              \
     HOOK(int, shmdt, (const void *))                                                           \
     HOOK(int, dlclose, (void *))                                                               \
+    HOOK(int, prctl, (int, unsigned long, unsigned long, unsigned long, unsigned long))        \
+    HOOK(long, syscall, (long, long, long, long, long, long, long))                            \
+    HOOK(int, sigaltstack, (const stack_t *, stack_t *))                                       \
     HOOK(pid_t, fork, (void))                                                                  \
     HOOK(void, _exit, (int))                                                                   \
     HOOK(void, _Exit, (int))                                                                   \

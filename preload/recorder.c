@@ -10,6 +10,7 @@
 #include "config.h"
 #include "program.h"
 #include "recorder_state.h"
+#include "sandbox.h"
 #include "sites.h"
 #include "sysmem.h"
 
@@ -45,14 +46,27 @@ static uint64_t clock_ns(clockid_t clock) {
 }
 
 uint64_t recorder_elapsed_ns(void) {
-    return clock_ns(CLOCK_MONOTONIC) - recorder.start_ns;
+    uint64_t now_ns = sandbox_inside() ? sandbox.stopped_ns : 0;
+    return (now_ns != 0 ? now_ns : clock_ns(CLOCK_MONOTONIC)) - recorder.start_ns;
+}
+
+/* The kernel's number of this thread; inside a sandbox 0 where it has not been asked before. */
+static uint32_t thread_id(void) {
+    if (!sandbox_inside())
+        recorder_thread.kernel_id = (uint32_t)syscall(SYS_gettid);
+    return recorder_thread.kernel_id;
+}
+
+/* The header's process, and not a child of vfork(): inside a sandbox that is taken for granted. */
+static bool is_own_process(void) {
+    return sandbox_inside() || recorder.file.header->pid == (uint32_t)syscall(SYS_getpid);
 }
 
 static struct ledger_moment this_moment(void) {
     return (struct ledger_moment){
         .elapsed_ns = recorder_elapsed_ns(),
-        .cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
-        .thread = (uint32_t)syscall(SYS_gettid),
+        .cpu_ns = sandbox_inside() ? 0 : clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+        .thread = thread_id(),
     };
 }
 
@@ -334,7 +348,7 @@ static struct {
  */
 bool recorder_exec_begin(void) {
     struct trace_header *header = recorder.file.header;
-    if (!recorder_active() || header->pid != (uint32_t)syscall(SYS_getpid) || recorder_busy())
+    if (!recorder_active() || !is_own_process() || recorder_busy())
         return false;
     int saved_errno = errno;
     bool taken = booking_enter();
@@ -343,7 +357,7 @@ bool recorder_exec_begin(void) {
     before_exec.lanes_allowed = recorder.lanes_allowed;
     lanes_forbid(); /* the record says for good what is live */
     before_exec.wrote = recorder.file.spilling && tracefile_finish(&recorder.file);
-    header->end_elapsed_ns = clock_ns(CLOCK_MONOTONIC) - recorder.start_ns;
+    header->end_elapsed_ns = recorder_elapsed_ns();
     __atomic_store_n(&header->state, TRACE_EXECED, __ATOMIC_RELEASE);
     booking_leave(taken);
     errno = saved_errno;
@@ -354,7 +368,7 @@ void recorder_exec_failed(void) {
     bool taken = booking_enter();
     __atomic_store_n(&recorder.file.header->state, before_exec.state, __ATOMIC_RELEASE);
     recorder.file.header->end_elapsed_ns = before_exec.end_elapsed_ns;
-    recorder.lanes_allowed = before_exec.lanes_allowed;
+    recorder.lanes_allowed = before_exec.lanes_allowed && !sandbox_inside();
     if (before_exec.wrote)
         tracefile_unfinish(&recorder.file);
     booking_leave(taken);
@@ -376,26 +390,25 @@ static void print_summary(const struct votrace_region_totals *totals, bool whole
 }
 
 void recorder_exiting(void) {
-    if (!recorder_active() || recorder_busy() ||
-        recorder.file.header->pid != (uint32_t)syscall(SYS_getpid))
+    if (!recorder_active() || recorder_busy() || !is_own_process())
         return;
     int saved_errno = errno;
     struct votrace_region_totals totals = {0};
     bool taken = booking_enter();
     bool first = recorder.file.header->state != TRACE_EXITED;
     bool whole = true;
-    recorder.file.header->end_elapsed_ns = clock_ns(CLOCK_MONOTONIC) - recorder.start_ns;
+    recorder.file.header->end_elapsed_ns = recorder_elapsed_ns();
     ledger_date_peaks(&recorder.ledger, recorder.file.header->end_elapsed_ns);
     recorder.file.header->state = TRACE_EXITED;
     lanes_forbid(); /* the record says for good what is live */
     ledger_query(&recorder.ledger, "process", &totals);
-    if (first && recorder.file.spilling) {
+    if (first && recorder.file.spilling && !recorder.file.sealed) {
         whole = tracefile_finish(&recorder.file);
         /* What was copied to the file does not follow later events: there may be none. */
         __atomic_store_n(&recorder_gate->recording, 0, __ATOMIC_RELAXED);
     }
     booking_leave(taken);
-    if (first && isatty(STDERR_FILENO))
+    if (first && !sandbox_inside() && isatty(STDERR_FILENO))
         print_summary(&totals, whole);
     errno = saved_errno;
 }
@@ -404,6 +417,7 @@ void recorder_exiting(void) {
 
 void recorder_reset_for_tests(void) {
     memset(&recorder, 0, sizeof(recorder));
+    memset(&sandbox, 0, sizeof(sandbox));
     recorder_gate = &recorder_closed_gate;
     recorder_asleep = false;
     recorder_thread = (struct thread_state){0};

@@ -35,6 +35,7 @@ struct thread_state {
     uint64_t lease;
     uint32_t doing;           /* enum thread_doing, or-ed */
     uint32_t number;          /* tells threads apart; 0 until its first stack */
+    uint32_t kernel_id;       /* gettid(), once it was asked; else 0 */
     uintptr_t last_allocated; /* the block of its latest event, if that was an allocation */
 };
 
@@ -149,7 +150,10 @@ void recorder_protected(uintptr_t address, uint64_t bytes, const uintptr_t *fram
 /* The program moved the end of its data segment: exact to the byte, like the heap. */
 void recorder_break_moved(uintptr_t old, uintptr_t new, const uintptr_t *frame);
 
-/* shmat() attached a segment; shmdt() detached it, between whose halves as above. */
+/*
+ * shmat() attached a segment, @bytes 0: of unknown size; shmdt() detached it, between whose
+ * halves as above.
+ */
 void recorder_attached(uintptr_t address, uint64_t bytes, const uintptr_t *frame);
 void recorder_detached(uintptr_t address, const struct recorder_unmapping *unmapping);
 
@@ -165,6 +169,13 @@ void recorder_signalled(void);
 
 /* dlclose() was called: what is known of the program's code may be wrong. */
 void recorder_module_unloaded(void);
+
+/*
+ * The process is about to put itself into a sandbox, @strict: where it can only read, write and
+ * exit; and the kernel has refused to. Each before anything else is done. See sandbox.h.
+ */
+void recorder_sandbox_entering(bool strict);
+void recorder_sandbox_refused(bool strict);
 
 /* Around fork(), by pthread_atfork(): see children.c. */
 void recorder_fork_prepare(void);

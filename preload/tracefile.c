@@ -11,6 +11,10 @@
  * error code here and never SIGBUS later; RLIMIT_FSIZE is asked first, because crossing it is a
  * signal. All system calls are raw: libc's wrappers are cancellation points and may be
  * interposed.
+ *
+ * Inside a sandbox (`sealed`) even these may be the program's end: what the file has no room for
+ * goes to memory, and is lost with the process. So stacks, without which all can be counted,
+ * have to leave room for what counts.
  */
 #include "tracefile.h"
 
@@ -263,17 +267,49 @@ static bool grow_in_memory(struct tracefile *file) {
 
 static bool grow(struct tracefile *file) {
     int saved_errno = errno;
-    bool grown = (!file->spilling && grow_in_file(file)) || grow_in_memory(file);
+    bool grown =
+        (!file->spilling && !file->sealed && grow_in_file(file)) || grow_in_memory(file);
     errno = saved_errno;
     if (grown && file->extent_bytes < LARGEST_EXTENT_BYTES)
         file->extent_bytes *= 2;
     return grown;
 }
 
+bool tracefile_make_room(struct tracefile *file, uint64_t bytes) {
+    if (file->spilling || file->sealed || file->left_bytes >= bytes)
+        return file->left_bytes >= bytes;
+    int saved_errno = errno;
+    uint64_t usual_bytes = file->extent_bytes;
+    bool grown = false;
+    /* The first page is the one that the last extent ends in. */
+    file->extent_bytes = bytes + page_bytes();
+    while (!grown && file->extent_bytes >= file->left_bytes + page_bytes()) {
+        grown = grow_in_file(file);
+        file->extent_bytes = file->extent_bytes / 2 & ~(page_bytes() - 1);
+    }
+    file->extent_bytes = usual_bytes;
+    errno = saved_errno;
+    return file->left_bytes >= bytes;
+}
+
+void tracefile_seal(struct tracefile *file, bool sealed) {
+    if (sealed && !file->sealed)
+        file->kept_bytes = file->left_bytes / 2;
+    file->sealed = sealed;
+}
+
+static bool has_to_leave_room(const struct tracefile *file, enum trace_chunk_kind kind,
+                              uint64_t bytes) {
+    return file->sealed && (kind == TRACE_CHUNK_NODES || kind == TRACE_CHUNK_SITES) &&
+           (file->spilling || bytes + file->kept_bytes > file->left_bytes);
+}
+
 void *tracefile_chunk(struct tracefile *file, enum trace_chunk_kind kind,
                       struct tracefile_ids ids, size_t payload_bytes) {
     uint64_t bytes = (sizeof(struct trace_chunk) + payload_bytes + TRACE_CHUNK_ALIGN - 1) &
                      ~(uint64_t)(TRACE_CHUNK_ALIGN - 1);
+    if (has_to_leave_room(file, kind, bytes))
+        return NULL;
     if (bytes > file->left_bytes && (!grow(file) || bytes > file->left_bytes))
         return NULL;
 
@@ -348,7 +384,7 @@ static bool write_file(struct tracefile *file) {
 bool tracefile_finish(struct tracefile *file) {
     if (!file->spilling)
         return true;
-    if (file->path[0] == '\0')
+    if (file->path[0] == '\0' || file->sealed)
         return false;
     int saved_errno = errno;
     bool whole = file->file_exists ? complete_file(file) : write_file(file);
@@ -357,7 +393,7 @@ bool tracefile_finish(struct tracefile *file) {
 }
 
 void tracefile_unfinish(struct tracefile *file) {
-    if (!file->spilling || file->path[0] == '\0')
+    if (!file->spilling || file->path[0] == '\0' || file->sealed)
         return;
     int saved_errno = errno;
     if (file->file_exists)

@@ -31,10 +31,12 @@ struct tracefile {
     ino_t inode;
     bool file_exists;      /* the header is in the file */
     bool spilling;         /* chunks now go to memory */
+    bool sealed;           /* no system call may be made for it but mmap */
     uint64_t end_offset;   /* where the next chunk belongs */
     unsigned char *place;  /* and where it is mapped */
     uint64_t left_bytes;   /* that are mapped from there on */
     uint64_t extent_bytes; /* size of the next extent */
+    uint64_t kept_bytes;   /* (sealed) of the file, not for new stacks */
     struct tracefile_spill spills[TRACEFILE_SPILLS];
     unsigned spill_count;
 };
@@ -77,6 +79,18 @@ void tracefile_text(struct tracefile *file, enum trace_text what, const char *te
  * everything. The mapping stays: late frees count, but not in what was written here.
  */
 bool tracefile_finish(struct tracefile *file);
+
+/*
+ * Grow the file, so that chunks of @bytes fit; by less where the disk has less. Returns whether
+ * they fit.
+ */
+bool tracefile_make_room(struct tracefile *file, uint64_t bytes);
+
+/*
+ * From now on, or no longer, the file stays as large as it is, and grows in memory only. Half of
+ * what is left is kept for counters: chunks for new stacks are refused rather.
+ */
+void tracefile_seal(struct tracefile *file, bool sealed);
 
 /* It was not the end: what tracefile_finish() wrote no longer counts. */
 void tracefile_unfinish(struct tracefile *file);

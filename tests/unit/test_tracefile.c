@@ -332,6 +332,74 @@ static void test_memory_that_is_refused_too_is_an_error(void **state) {
     assert_true(append(count));
 }
 
+/* Sealed */
+
+static void test_room_made_ahead_is_enough_for_a_sealed_file(void **state) {
+    assert_int_equal(tracefile_open(&file, scratch.path), 0);
+    assert_true(append(0));
+    assert_true(tracefile_make_room(&file, UINT64_C(8) << 20));
+    tracefile_seal(&file, true);
+    for (uint32_t i = 1; i < 500; i++) /* 8 MB */
+        assert_true(append(i));
+    assert_false(file.spilling);
+    assert_int_equal(file.header->completeness.file_refused, 0);
+    assert_chunks(scratch.path, 500);
+}
+
+static void test_room_is_made_once(void **state) {
+    struct stat status;
+    assert_int_equal(tracefile_open(&file, scratch.path), 0);
+    assert_true(tracefile_make_room(&file, 1000000));
+    unsigned char *place = file.place;
+    assert_true(tracefile_make_room(&file, 1000000));
+    assert_ptr_equal(file.place, place);
+    assert_int_equal(stat(scratch.path, &status), 0);
+    assert_true(status.st_size >= 1000000 && status.st_size < 1020000);
+}
+
+static void test_where_there_is_less_room_that_is_taken(void **state) {
+    assert_int_equal(tracefile_open(&file, scratch.path), 0);
+    set_file_limit(3000000);
+    assert_false(tracefile_make_room(&file, UINT64_C(8) << 20));
+    set_file_limit(RLIM_INFINITY);
+    assert_true(file.left_bytes > 1000000);
+    for (uint32_t i = 0; i < 300; i++)
+        assert_true(append(i));
+    assert_chunks(scratch.path, 300);
+}
+
+static void test_a_sealed_file_is_left_alone_at_the_end(void **state) {
+    assert_int_equal(tracefile_open(&file, scratch.path), 0);
+    tracefile_seal(&file, true);
+    for (uint32_t i = 0; i < 100; i++)
+        assert_true(append(i));
+    assert_true(file.spilling);
+    assert_true(file.header->completeness.file_refused > 0);
+    uint64_t used_bytes = file.header->used_bytes;
+    assert_false(tracefile_finish(&file));
+    tracefile_unfinish(&file);
+    assert_int_equal(file.header->used_bytes, used_bytes);
+    tracefile_seal(&file, false);
+    assert_true(tracefile_finish(&file));
+    assert_chunks(scratch.path, 100);
+}
+
+static void test_new_stacks_leave_half_of_a_sealed_file_to_the_counters(void **state) {
+    static const struct tracefile_ids nodes = {.count = 64};
+    assert_int_equal(tracefile_open(&file, scratch.path), 0);
+    uint64_t left_bytes = file.left_bytes;
+    tracefile_seal(&file, true);
+    uint32_t count = 0;
+    while (tracefile_chunk(&file, TRACE_CHUNK_NODES, nodes, 1024) != NULL)
+        count++;
+    assert_in_range(count * UINT64_C(1088), left_bytes / 2 - 1088, left_bytes / 2);
+    assert_null(tracefile_chunk(&file, TRACE_CHUNK_SITES, nodes, 1024));
+    assert_non_null(tracefile_chunk(&file, TRACE_CHUNK_ROWS, nodes, 1024));
+    assert_false(file.spilling);
+    tracefile_seal(&file, false);
+    assert_non_null(tracefile_chunk(&file, TRACE_CHUNK_SITES, nodes, 1024));
+}
+
 static void test_errno_is_kept(void **state) {
     errno = 4321;
     assert_int_equal(tracefile_open(&file, "/nonexistent/t.vtr"), 0);
@@ -361,6 +429,11 @@ int main(void) {
         TEST(test_another_file_under_the_path_is_left_alone),
         TEST(test_without_a_path_everything_stays_in_memory),
         TEST(test_memory_that_is_refused_too_is_an_error),
+        TEST(test_room_made_ahead_is_enough_for_a_sealed_file),
+        TEST(test_room_is_made_once),
+        TEST(test_where_there_is_less_room_that_is_taken),
+        TEST(test_a_sealed_file_is_left_alone_at_the_end),
+        TEST(test_new_stacks_leave_half_of_a_sealed_file_to_the_counters),
         TEST(test_errno_is_kept),
     };
     return cmocka_run_group_tests_name("tracefile", tests, NULL, NULL);
