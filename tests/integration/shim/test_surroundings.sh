@@ -71,6 +71,30 @@ stuck='state=2 updating=0 all:file_refused>=1 all:cut=1'
     done
     # Where the tables cannot grow the trace says so; that depends on where the heap lies.
     victim 'sandbox mmap' v.heap.failed=0 state=2 updating=0
+
+    # Sandboxes that kill: the library makes no call that the program does not.
+    "$folder/sandbox_kill" prctl 1 1 >/dev/null 2>&1
+    if [ $? -eq 5 ]; then
+        whole="v.heap.net=0 inner.open=0 cut=0 $ended"
+        stacked='all:stacks_missing=0 all:stacks_other=0'
+        for way in prctl syscall probed refused; do
+            victim "sandbox_kill $way 1 1000" v.heap.allocations=1000 v.heap.added=50000 \
+                inner.heap.added=50000 $stacked $whole
+            victim "sandbox_kill $way 4 2000" v.heap.allocations=8000 v.heap.added=400000 \
+                inner.heap.added=400000 $stacked $whole
+        done
+        victim 'sandbox_kill racing 4 500' 'v.heap.allocations>=2000' $whole
+        victim 'sandbox_kill signal 1 1000' v.heap.allocations=1500 all:stacks_missing=500 $whole
+        # More stacks than there is room for: they are not told apart, and all is counted.
+        victim 'sandbox_kill prctl 1 300000' v.heap.allocations=300000 v.heap.added=15000000 \
+            v.heap.net=0 inner.open=0 cut=0 state=2 updating=0 events_lost=0 file_refused=0 \
+            stacks_missing=0 'all:stacks_other>=1'
+        # Of the strictest nothing is recorded, and that is said.
+        victim 'sandbox_kill strict 1 1000' events_lost=1 state=1 updating=0 cut=0 \
+            v.heap.allocations=1 v.open=1
+    else
+        skip sandbox_kill 'there is no seccomp here'
+    fi
     if [ "$(id -u)" -eq 0 ]; then
         victim change_root $stuck
     else
