@@ -23,7 +23,8 @@ static void judge(const struct document *document, bool boolean) {
     bool accepted = document_read(document, STRATEGY_STREAM, true, &problem) != 0;
     bool wrong = codes[FINDING_C01] || codes[FINDING_C02] || codes[FINDING_C03];
     /* Booleans without blanks between, TFFT, are read by all. */
-    require(!(accepted && wrong && !boolean), "read with --strict, but check finds an error", &problem);
+    require(!(accepted && wrong && !boolean), "read with --strict, but check finds an error",
+            &problem);
     bool said = false;
     for (int i = FINDING_C01; i < FINDING_T01; i++)
         said = said || codes[i];

@@ -2,8 +2,8 @@
 /*
  * fuzz_check.c: any bytes as a document for check.
  *
- * Properties: no crash, no leak; findings have a place and a text, in order; what is clean, with
- * not a warning, can be read with --strict.
+ * Properties: no crash, no leak; findings have a place and a text, in order; what is clean,
+ * with not a warning, can be read with --strict.
  */
 #include "corpus.h"
 #include "document.h"

@@ -5,8 +5,7 @@
  *     | kind | FIELDs, 1 to 4 | datatype, arraysize | ... | bytes, or text ...
  *       bit 0: BINARY2; bit 1: the rest is text already
  *
- * Properties: no strategy differs; what --strict reads has no error for check, and what has none
- * for check --strict reads.
+ * Properties: no strategy differs; what --strict reads has no error for check.
  */
 #include "base64.h"
 #include "corpus.h"
