@@ -9,6 +9,7 @@
 #include "builder.h"
 
 #include "builder_parts.h"
+#include "fits_data.h"
 #include "selection.h"
 
 #include <errno.h>
@@ -75,6 +76,8 @@ void builder_finish(struct builder *builder) {
     if (builder->streaming)
         stream_finish(&builder->stream);
     builder->streaming = false;
+    fits_spool_free(builder->fits);
+    builder->fits = NULL;
     free(builder->text);
     builder->text = NULL;
 }
@@ -226,6 +229,8 @@ int builder_append_text(struct builder *builder, const char *text, size_t length
 int builder_text(struct builder *builder, const char *text, size_t length) {
     if (!builder_wants_text(builder) || length == 0)
         return 0;
-    return builder->streaming ? stream_push(&builder->stream, text, length)
-                              : builder_append_text(builder, text, length);
+    if (builder->streaming)
+        return stream_push(&builder->stream, text, length);
+    return builder->fits != NULL ? fits_spool_push(builder->fits, text, length)
+                                 : builder_append_text(builder, text, length);
 }

@@ -59,6 +59,8 @@ struct attributes {
     } of[ATTRIBUTES];
 };
 
+struct fits_spool;
+
 struct builder {
     struct votable *votable;            /* borrowed, filled */
     const struct read_options *options; /* borrowed */
@@ -89,6 +91,7 @@ struct builder {
     size_t text_room;
     bool streaming; /* inside a STREAM of BINARY or BINARY2 */
     struct stream stream;
+    struct fits_spool *fits; /* inside an inline STREAM of FITS, unless that is collected */
 };
 
 /*

@@ -310,11 +310,20 @@ int builder_begin_stream(struct builder *builder, const struct attributes *attri
                         &builder->warnings, builder->problem);
     }
     if (r == 0 && href)
-        r = read_href(builder, attributes, lineno);
+        return read_href(builder, attributes, lineno);
+    if (r == 0 && fits && builder->options->strategy != STRATEGY_BUFFER)
+        r = fits_spool_new(lineno, &builder->warnings, builder->problem, &builder->fits);
     return r;
 }
 
 static int end_fits_stream(struct builder *builder) {
+    if (builder->fits != NULL) {
+        int r =
+            fits_spool_read(builder->fits, builder->extnum, builder->table, builder->consumer);
+        fits_spool_free(builder->fits);
+        builder->fits = NULL;
+        return r;
+    }
     if (builder->text_bytes == 0)
         return 0;
     int r = decode_text(builder, builder->td_lineno);

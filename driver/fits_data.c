@@ -7,8 +7,10 @@
  */
 #include "fits_data.h"
 
+#include "base64.h"
 #include "fits_read.h"
 #include "output.h"
+#include "warnings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,15 +54,19 @@ static int unpack(z_stream *stream, int fd, struct output *spool, uint64_t linen
     return 0;
 }
 
+static int complain_spool(int error, uint64_t lineno, struct problem *problem) {
+    return problem_set(problem, error, lineno,
+                       "the FITS file cannot be kept in a temporary file: %s, set TMPDIR to a "
+                       "folder with room",
+                       strerror(-error));
+}
+
 static int read_spooled(struct fits_source *source, struct output *spool, struct table *table,
                         const struct consumer *consumer, struct problem *problem) {
     char path[32];
     output_flush(spool);
     if (spool->error < 0)
-        return problem_set(problem, spool->error, source->lineno,
-                           "the FITS file cannot be unpacked: %s, set TMPDIR to a folder with "
-                           "room",
-                           strerror(-spool->error));
+        return complain_spool(spool->error, source->lineno, problem);
     snprintf(path, sizeof(path), "/dev/fd/%d", spool->fd);
     source->path = path;
     source->bytes = NULL;
@@ -120,4 +126,72 @@ int fits_data_read_file(const char *path, unsigned extnum, uint64_t lineno, stru
     if (fd >= 0)
         close(fd);
     return r;
+}
+
+struct fits_spool {
+    struct base64_decoder decoder;
+    struct warnings *warnings;
+    struct problem *problem;
+    uint64_t lineno;
+    struct output output;
+    unsigned char decoded[BASE64_DECODED_BYTES(PIECE_BYTES)];
+};
+
+int fits_spool_new(uint64_t lineno, struct warnings *warnings, struct problem *problem,
+                   struct fits_spool **ret_spool) {
+    struct fits_spool *spool = malloc(sizeof(*spool));
+    if (spool == NULL)
+        return problem_set_memory(problem);
+    base64_decoder_init(&spool->decoder, lineno);
+    spool->warnings = warnings;
+    spool->problem = problem;
+    spool->lineno = lineno;
+    int r = output_open_spool(&spool->output, problem);
+    if (r < 0) {
+        free(spool);
+        return r;
+    }
+    *ret_spool = spool;
+    return 0;
+}
+
+int fits_spool_push(struct fits_spool *spool, const char *text, size_t length) {
+    while (length > 0) {
+        size_t piece = length < PIECE_BYTES ? length : PIECE_BYTES;
+        size_t bytes;
+        int r =
+            base64_decode(&spool->decoder, text, piece, spool->decoded, &bytes, spool->problem);
+        if (r < 0)
+            return r;
+        output_text(&spool->output, (const char *)spool->decoded, bytes);
+        text += piece;
+        length -= piece;
+    }
+    return 0;
+}
+
+/* What is inline may be compressed as well. */
+int fits_spool_read(struct fits_spool *spool, unsigned extnum, struct table *table,
+                    const struct consumer *consumer) {
+    char path[32];
+    size_t rest = 0;
+    int r = warnings_end_base64(spool->warnings, spool->problem, &spool->decoder,
+                                spool->decoded, &rest);
+    if (r < 0)
+        return r;
+    output_text(&spool->output, (const char *)spool->decoded, rest);
+    output_flush(&spool->output);
+    if (spool->output.error < 0)
+        return complain_spool(spool->output.error, spool->lineno, spool->problem);
+    if (spool->output.written == 0)
+        return 0;
+    snprintf(path, sizeof(path), "/dev/fd/%d", spool->output.fd);
+    return fits_data_read_file(path, extnum, spool->lineno, table, consumer, spool->problem);
+}
+
+void fits_spool_free(struct fits_spool *spool) {
+    if (spool == NULL)
+        return;
+    output_abandon(&spool->output);
+    free(spool);
 }
