@@ -98,6 +98,7 @@ void recorder_fork_child(void) {
 /* What belonged to threads that are not in this process. */
 static void forget_threads(void) {
     recorder.pending = (struct pending){0};
+    recorder.execs = 0;
     for (unsigned i = 0; i < RECORDER_BACKTRACES; i++)
         if (recorder.backtraces[i].taken)
             recorder.backtraces[i].taken = false;

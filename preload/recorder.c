@@ -334,13 +334,31 @@ bool recorder_hides_from_children(void) {
 
 /* Exec */
 
-/* What to put back when exec comes back. */
+/* What to put back when exec comes back: in several threads at once, when the last does. */
 static struct {
     uint32_t state;
     uint64_t end_elapsed_ns;
     bool lanes_allowed;
     bool wrote; /* what was in memory only is in the file */
 } before_exec;
+
+static void note_exec(struct trace_header *header) {
+    before_exec.state = header->state;
+    before_exec.end_elapsed_ns = header->end_elapsed_ns;
+    before_exec.lanes_allowed = recorder.lanes_allowed;
+    lanes_forbid(); /* the record says for good what is live */
+    before_exec.wrote = recorder.file.spilling && tracefile_finish(&recorder.file);
+    header->end_elapsed_ns = recorder_elapsed_ns();
+    __atomic_store_n(&header->state, TRACE_EXECED, __ATOMIC_RELEASE);
+}
+
+static void take_exec_back(struct trace_header *header) {
+    __atomic_store_n(&header->state, before_exec.state, __ATOMIC_RELEASE);
+    header->end_elapsed_ns = before_exec.end_elapsed_ns;
+    recorder.lanes_allowed = before_exec.lanes_allowed && !sandbox_inside();
+    if (before_exec.wrote)
+        tracefile_unfinish(&recorder.file);
+}
 
 /*
  * In a signal handler that interrupted the recorder nothing is noted: the trace says that the
@@ -352,13 +370,8 @@ bool recorder_exec_begin(void) {
         return false;
     int saved_errno = errno;
     bool taken = booking_enter();
-    before_exec.state = header->state;
-    before_exec.end_elapsed_ns = header->end_elapsed_ns;
-    before_exec.lanes_allowed = recorder.lanes_allowed;
-    lanes_forbid(); /* the record says for good what is live */
-    before_exec.wrote = recorder.file.spilling && tracefile_finish(&recorder.file);
-    header->end_elapsed_ns = recorder_elapsed_ns();
-    __atomic_store_n(&header->state, TRACE_EXECED, __ATOMIC_RELEASE);
+    if (recorder.execs++ == 0)
+        note_exec(header);
     booking_leave(taken);
     errno = saved_errno;
     return true;
@@ -366,11 +379,8 @@ bool recorder_exec_begin(void) {
 
 void recorder_exec_failed(void) {
     bool taken = booking_enter();
-    __atomic_store_n(&recorder.file.header->state, before_exec.state, __ATOMIC_RELEASE);
-    recorder.file.header->end_elapsed_ns = before_exec.end_elapsed_ns;
-    recorder.lanes_allowed = before_exec.lanes_allowed && !sandbox_inside();
-    if (before_exec.wrote)
-        tracefile_unfinish(&recorder.file);
+    if (--recorder.execs == 0)
+        take_exec_back(recorder.file.header);
     booking_leave(taken);
 }
 

@@ -56,6 +56,7 @@ struct recorder {
     uint64_t start_ns;
     uint64_t page_bytes;
     bool signal_region_open; /* VOTRACE_SIGNAL has begun its region */
+    uint32_t execs;          /* that were begun and did not come back */
     bool fork_held;          /* recorder_fork_prepare() entered */
     bool fork_lock_taken;
     uint32_t inherited_birth;   /* blocks and mappings born so early were a parent's; 0: none */

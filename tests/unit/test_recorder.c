@@ -535,6 +535,18 @@ static void test_exec_is_noted_and_taken_back_when_it_fails(void **state) {
     assert_int_equal(header->end_elapsed_ns, 0);
 }
 
+/* Each of two threads that exec at the same time, in vain. */
+static void test_of_several_execs_the_last_that_fails_takes_them_back(void **state) {
+    const struct trace_header *header = recorder_header_for_tests();
+    assert_true(recorder_exec_begin());
+    assert_true(recorder_exec_begin());
+    recorder_exec_failed();
+    assert_int_equal(header->state, TRACE_EXECED);
+    recorder_exec_failed();
+    assert_int_equal(header->state, TRACE_RUNNING);
+    assert_int_equal(header->end_elapsed_ns, 0);
+}
+
 /* As in a child of vfork(): the same memory, another process. */
 static void test_an_exec_of_another_process_is_not_noted(void **state) {
     uint32_t *pid = (uint32_t *)&recorder_header_for_tests()->pid;
@@ -723,6 +735,7 @@ int main(void) {
         NONE(test_what_interrupts_the_recorder_is_booked_later),
         SIGNAL(test_each_signal_begins_or_ends_a_region),
         NONE(test_exec_is_noted_and_taken_back_when_it_fails),
+        NONE(test_of_several_execs_the_last_that_fails_takes_them_back),
         NONE(test_an_exec_of_another_process_is_not_noted),
         NONE(test_every_trace_has_a_name_of_its_own),
         NONE(test_unknown_regions_and_null_names_are_harmless),
