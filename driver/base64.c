@@ -2,15 +2,20 @@
 /*
  * base64.c: a decoder that keeps its place between pieces.
  *
- * Whole groups of four digits take the short way: four loads from one table, one test for all
- * four. Everything else (white space, the piece's edges, padding, errors) goes one character at
- * a time. A truncated text is an error: the bytes that are missing were rows.
+ * Whole groups of four digits take the short way: 32 characters at once where the processor has
+ * AVX2 (after Mula and Lemire, "Faster base64 encoding and decoding using AVX2 instructions",
+ * 2018), and four loads from one table, one test for all four, where it has not. Everything else
+ * (white space, the piece's edges, padding, errors) goes one character at a time. A truncated
+ * text is an error: the bytes that are missing were rows.
  */
 #include "base64.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 enum {
     BLANK = 0x40,
@@ -92,6 +97,62 @@ static int take_digit(struct base64_decoder *decoder, unsigned char value, unsig
     return 0;
 }
 
+#if defined(__x86_64__)
+/*
+ * 32 characters become 24 bytes; 8 more are written behind them, which BASE64_DECODED_BYTES has
+ * room for. Stops before the first 32 that are not all digits, with nothing of them taken.
+ *
+ * A character is a digit when the bits that its two nibbles stand for have none in common; its
+ * value is the character plus an offset that the high nibble decides, '/' apart.
+ */
+__attribute__((target("avx2"))) static const unsigned char *
+take_blocks(const unsigned char *c, const unsigned char *end, unsigned char **out) {
+    const __m256i low_bits = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0x15, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x13, 0x1a,
+                      0x1b, 0x1b, 0x1b, 0x1a));
+    const __m256i high_bits = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0x10, 0x10, 0x01, 0x02, 0x04, 0x08, 0x04, 0x08, 0x10, 0x10, 0x10, 0x10,
+                      0x10, 0x10, 0x10, 0x10));
+    const __m256i offsets = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 16, 19, 4, -65, -65, -71, -71, 0, 0, 0, 0, 0, 0, 0, 0));
+    const __m256i order = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1));
+    const __m256i together = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 7, 7);
+    const __m256i slash = _mm256_set1_epi8('/');
+    unsigned char *to = *out;
+    for (; end - c >= 32; c += 32, to += 24) {
+        __m256i text = _mm256_loadu_si256((const __m256i *)(const void *)c);
+        __m256i high = _mm256_and_si256(_mm256_srli_epi32(text, 4), slash);
+        __m256i low = _mm256_and_si256(text, slash);
+        if (!_mm256_testz_si256(_mm256_shuffle_epi8(low_bits, low),
+                                _mm256_shuffle_epi8(high_bits, high)))
+            break;
+        __m256i at = _mm256_add_epi8(_mm256_cmpeq_epi8(text, slash), high);
+        text = _mm256_add_epi8(text, _mm256_shuffle_epi8(offsets, at));
+        __m256i pairs = _mm256_maddubs_epi16(text, _mm256_set1_epi32(0x01400140));
+        __m256i groups = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x00011000));
+        __m256i bytes =
+            _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(groups, order), together);
+        _mm256_storeu_si256((__m256i *)(void *)to, bytes);
+    }
+    *out = to;
+    return c;
+}
+
+static bool has_blocks(void) {
+    return __builtin_cpu_supports("avx2") != 0;
+}
+#else
+static const unsigned char *take_blocks(const unsigned char *c, const unsigned char *end,
+                                        unsigned char **out) {
+    return c;
+}
+
+static bool has_blocks(void) {
+    return false;
+}
+#endif
+
 /* As many whole groups as follow one another without a break. Returns where it stopped. */
 static const unsigned char *take_groups(const unsigned char *c, const unsigned char *end,
                                         unsigned char **out) {
@@ -118,9 +179,18 @@ int base64_decode(struct base64_decoder *decoder, const char *text, size_t lengt
     const unsigned char *c = (const unsigned char *)text;
     const unsigned char *end = c + length;
     unsigned char *to = out;
+    const bool blocks = has_blocks();
 
     while (c < end) {
         if (decoder->digits == 0 && decoder->padding == 0) {
+            /* Lines end between groups, and nearly nowhere else. */
+            if (*c == '\n') {
+                decoder->lineno++;
+                if (++c == end)
+                    break;
+            }
+            if (blocks)
+                c = take_blocks(c, end, &to);
             c = take_groups(c, end, &to);
             if (c == end)
                 break;

@@ -5,8 +5,15 @@
  * Whatever a count claims, memory grows only by bytes that have arrived: a cell of 2^31 items
  * in a stream of 100 bytes costs 100 bytes and an error. Items go straight from the caller's
  * bytes into the column, turned to the machine's byte order on the way.
+ *
+ * Rows that are there as a whole go by the plan, binary_plan.h, which does not ask for each cell
+ * what it is; the state machine is for those that are cut by the end of a piece, and for all
+ * that is wrong.
  */
 #include "binary_rows.h"
+
+#include "binary_items.h"
+#include "binary_plan.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -25,7 +32,12 @@ int binary_rows_init(struct binary_rows *rows, struct column *columns, size_t co
         .problem = problem,
         .row_limit = UINT64_MAX,
     };
-    if (!with_flags || column_count == 0)
+    if (column_count == 0)
+        return 0;
+    rows->plan = binary_plan_new(columns, column_count, with_flags);
+    if (rows->plan == NULL)
+        return problem_set_memory(problem);
+    if (!with_flags)
         return 0;
     rows->flags_bytes = (column_count + 7) / 8;
     rows->flags = calloc(rows->flags_bytes, 1);
@@ -33,6 +45,8 @@ int binary_rows_init(struct binary_rows *rows, struct column *columns, size_t co
 }
 
 void binary_rows_finish(struct binary_rows *rows) {
+    binary_plan_free(rows->plan);
+    rows->plan = NULL;
     free(rows->flags);
     rows->flags = NULL;
 }
@@ -50,127 +64,6 @@ static bool passes_over(const struct binary_rows *rows) {
 static bool is_null(const struct binary_rows *rows) {
     return rows->flags != NULL && (rows->flags[rows->at / 8] & (0x80 >> rows->at % 8)) != 0;
 }
-
-/* Items that arrive, turned and stored. @bytes is whole items, at most what the cell lacks. */
-static int store_turned(struct binary_rows *rows, const unsigned char *bytes, size_t length,
-                        size_t width, size_t item_bytes) {
-    struct column *column = &rows->columns[rows->at];
-    while (length > 0) {
-        uint64_t room;
-        unsigned char *to = column_room(column, item_bytes, length, &room);
-        if (to == NULL)
-            return problem_set_memory(rows->problem);
-        room -= room % item_bytes;
-        for (size_t i = 0; width == 8 && i < room; i += 8) {
-            uint64_t item;
-            memcpy(&item, bytes + i, 8);
-            item = be64toh(item);
-            memcpy(to + i, &item, 8);
-        }
-        for (size_t i = 0; width == 4 && i < room; i += 4) {
-            uint32_t item;
-            memcpy(&item, bytes + i, 4);
-            item = be32toh(item);
-            memcpy(to + i, &item, 4);
-        }
-        for (size_t i = 0; width == 2 && i < room; i += 2) {
-            uint16_t item;
-            memcpy(&item, bytes + i, 2);
-            item = be16toh(item);
-            memcpy(to + i, &item, 2);
-        }
-        if (width == 1)
-            memcpy(to, bytes, room);
-        column_keep(column, room);
-        bytes += room;
-        length -= room;
-    }
-    return 0;
-}
-
-static int store_1(struct binary_rows *rows, const unsigned char *bytes, size_t length) {
-    return store_turned(rows, bytes, length, 1, 1);
-}
-
-static int store_2(struct binary_rows *rows, const unsigned char *bytes, size_t length) {
-    return store_turned(rows, bytes, length, 2, 2);
-}
-
-static int store_4(struct binary_rows *rows, const unsigned char *bytes, size_t length) {
-    return store_turned(rows, bytes, length, 4, 4);
-}
-
-static int store_8(struct binary_rows *rows, const unsigned char *bytes, size_t length) {
-    return store_turned(rows, bytes, length, 8, 8);
-}
-
-static int store_2x4(struct binary_rows *rows, const unsigned char *bytes, size_t length) {
-    return store_turned(rows, bytes, length, 4, 8);
-}
-
-static int store_2x8(struct binary_rows *rows, const unsigned char *bytes, size_t length) {
-    return store_turned(rows, bytes, length, 8, 16);
-}
-
-static int store_booleans(struct binary_rows *rows, const unsigned char *bytes, size_t length) {
-    for (size_t i = 0; i < length; i++) {
-        unsigned char value = COLUMN_BOOLEAN_NULL;
-        if (bytes[i] == 'T' || bytes[i] == 't' || bytes[i] == '1')
-            value = 1;
-        else if (bytes[i] == 'F' || bytes[i] == 'f' || bytes[i] == '0')
-            value = 0;
-        else if (bytes[i] != '?' && bytes[i] != ' ' && bytes[i] != '\0')
-            return problem_set(rows->problem, -EBADMSG, rows->lineno,
-                               "row %" PRIu64 " has byte 0x%02x in boolean column '%s', the "
-                               "stream does not fit its FIELDs, correct one of them",
-                               rows->rows + 1, bytes[i], field_at(rows)->name);
-        if (column_store(&rows->columns[rows->at], &value, 1) < 0)
-            return problem_set_memory(rows->problem);
-    }
-    return 0;
-}
-
-static int store_bits(struct binary_rows *rows, const unsigned char *bytes, size_t length) {
-    struct column *column = &rows->columns[rows->at];
-    for (size_t i = 0; i < length; i++) {
-        unsigned char byte = bytes[i];
-        uint64_t bits = rows->cell_items - column->bits;
-        if (bits < 8)
-            byte &= (unsigned char)(0xff00 >> bits);
-        if (column_store(column, &byte, 1) < 0)
-            return problem_set_memory(rows->problem);
-        column_count_bits(column, bits < 8 ? bits : 8);
-    }
-    return 0;
-}
-
-static int store_chars(struct binary_rows *rows, const unsigned char *bytes, size_t length) {
-    int r = string_cell_bytes(&rows->string, bytes, length);
-    return r < 0 ? problem_set_memory(rows->problem) : 0;
-}
-
-static int store_units(struct binary_rows *rows, const unsigned char *bytes, size_t length) {
-    int r = string_cell_units(&rows->string, bytes, length);
-    return r < 0 ? problem_set_memory(rows->problem) : 0;
-}
-
-static const struct {
-    int (*store)(struct binary_rows *rows, const unsigned char *bytes, size_t length);
-    size_t item_bytes; /* stored at once */
-} kinds[FIELD_TYPES] = {
-    [FIELD_BOOLEAN] = {store_booleans, 1},
-    [FIELD_BIT] = {store_bits, 1},
-    [FIELD_UNSIGNED_BYTE] = {store_1, 1},
-    [FIELD_SHORT] = {store_2, 2},
-    [FIELD_INT] = {store_4, 4},
-    [FIELD_LONG] = {store_8, 8},
-    [FIELD_CHAR] = {store_chars, 1},
-    [FIELD_UNICODE_CHAR] = {store_units, 2},
-    [FIELD_FLOAT] = {store_4, 4},
-    [FIELD_DOUBLE] = {store_8, 8},
-    [FIELD_FLOAT_COMPLEX] = {store_2x4, 8},
-    [FIELD_DOUBLE_COMPLEX] = {store_2x8, 16},
-};
 
 static void begin_items(struct binary_rows *rows, uint64_t items) {
     rows->phase = BINARY_ITEMS;
@@ -273,7 +166,7 @@ static size_t carry_bytes(struct binary_rows *rows, const unsigned char *bytes, 
  */
 static int take_items(struct binary_rows *rows, const unsigned char *bytes, size_t length,
                       size_t *ret_taken) {
-    size_t item_bytes = kinds[field_at(rows)->type].item_bytes;
+    size_t item_bytes = binary_items_kinds[field_at(rows)->type].item_bytes;
     if (length > rows->phase_bytes)
         length = (size_t)rows->phase_bytes;
     *ret_taken = length;
@@ -284,10 +177,10 @@ static int take_items(struct binary_rows *rows, const unsigned char *bytes, size
         if (rows->carried < item_bytes)
             return 0;
         rows->carried = 0;
-        return kinds[field_at(rows)->type].store(rows, rows->carry, item_bytes);
+        return binary_items_kinds[field_at(rows)->type].store(rows, rows->carry, item_bytes);
     }
     *ret_taken = length - length % item_bytes;
-    return kinds[field_at(rows)->type].store(rows, bytes, *ret_taken);
+    return binary_items_kinds[field_at(rows)->type].store(rows, bytes, *ret_taken);
 }
 
 static int take_bytes(struct binary_rows *rows, const unsigned char *bytes, size_t length,
@@ -339,6 +232,17 @@ int binary_rows_push(struct binary_rows *rows, const unsigned char *bytes, size_
             int r = prepare_row(rows);
             if (r < 0 || rows->enough)
                 return r;
+            size_t row_bytes = binary_plan_measure(rows->plan, bytes, length);
+            if (row_bytes > 0) {
+                r = binary_plan_store(rows, bytes);
+                if (r < 0)
+                    return r;
+                bytes += row_bytes;
+                length -= row_bytes;
+                rows->offset += row_bytes;
+                rows->rows++;
+                continue;
+            }
             begin_row(rows);
         }
         size_t taken = 0;

@@ -42,7 +42,8 @@ struct binary_rows {
     uint64_t told;        /* offset when rows_done() was called last */
     int (*rows_done)(void *context, uint64_t rows); /* between rows, often; NULL: not at all */
     void *context;
-    unsigned char *flags; /* BINARY2: null bits of this row, owned; otherwise NULL */
+    struct binary_plan *plan; /* owned; NULL without columns */
+    unsigned char *flags;     /* BINARY2: null bits of this row, owned; otherwise NULL */
     size_t flags_bytes;
     unsigned char carry[16]; /* the start of an item that was cut by the end of a piece */
     size_t carried;

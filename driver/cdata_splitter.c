@@ -26,7 +26,7 @@ static const struct {
 static void open_with(struct cdata_splitter *splitter, char c) {
     splitter->opening[splitter->opened++] = c;
     for (size_t i = 0; i < sizeof(openings) / sizeof(openings[0]); i++) {
-        if (memcmp(openings[i].text, splitter->opening, splitter->opened) != 0)
+        if (strncmp(openings[i].text, splitter->opening, splitter->opened) != 0)
             continue;
         if (openings[i].text[splitter->opened] == '\0') {
             splitter->state = openings[i].leads_to;

@@ -73,11 +73,19 @@ void column_clear(struct column *column) _nonnull_;
 uint64_t column_stored_bytes(const struct column *column) _nonnull_;
 
 /*
- * Room for at least @least bytes (at most 16), in one piece, and up to @most; NULL when memory
- * ran out. Valid until the next call. What was written there is kept by column_keep().
+ * Room for at least @least bytes (at most 16, or a cell of a fixed column), in one piece, and up
+ * to @most; NULL when memory ran out. Valid until the next call. What was written there is kept
+ * by column_keep().
  */
 unsigned char *column_room(struct column *column, uint64_t least, uint64_t most,
                            uint64_t *ret_bytes) _nonnull_;
+
+/* The same for @bytes of any number, but only if they are there in the last chunk, else NULL. */
+static inline unsigned char *column_room_now(struct column *column, uint64_t bytes) {
+    struct column_chunk *chunk = column->cells.last;
+    return chunk != NULL && chunk->capacity - chunk->used >= bytes ? chunk->bytes + chunk->used
+                                                                   : NULL;
+}
 
 static inline void column_keep(struct column *column, uint64_t bytes) {
     column->cells.last->used += bytes;
@@ -109,6 +117,18 @@ static inline void column_count_bits(struct column *column, uint64_t bits) {
 /* The cell is complete: either as its items were stored, or null with none of them stored. */
 int column_end_cell(struct column *column) _must_check_ _nonnull_;
 int column_end_null(struct column *column) _must_check_ _nonnull_;
+
+/* column_end_cell() for variable columns of anything but bits, mostly without a call. */
+static inline int column_end_variable(struct column *column) {
+    struct column_chunk *chunk = column->ends.last;
+    if (chunk == NULL || chunk->capacity - chunk->used < sizeof(uint64_t))
+        return column_end_cell(column);
+    memcpy(chunk->bytes + chunk->used, &column->cells.total, sizeof(uint64_t));
+    chunk->used += sizeof(uint64_t);
+    column->ends.total += sizeof(uint64_t);
+    column->rows++;
+    return 0;
+}
 
 /* Reading, row after row. */
 struct column_cursor {

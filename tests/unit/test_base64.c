@@ -114,8 +114,54 @@ static void test_damage_is_told_with_its_line(void **state) {
     }
 }
 
+/* Any byte at any place of a text that is long enough to be taken in blocks. */
+static void test_every_wrong_byte_is_found_wherever_it_stands(void **state) {
+    char text[97];
+    unsigned char out[128];
+    for (size_t i = 0; i < 96; i++)
+        text[i] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[i % 64];
+    text[96] = '\0';
+    for (size_t at = 0; at < 96; at++) {
+        char kept = text[at];
+        for (int byte = 1; byte < 256; byte++) {
+            struct problem problem = {0};
+            size_t bytes;
+            bool digit = byte == '+' || (byte == '=' && at == 95) || byte == '/' ||
+                         (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+                         (byte >= 'a' && byte <= 'z');
+            text[at] = (char)byte;
+            assert_int_equal(decode(text, 96, out, &bytes, &problem) == 0, digit);
+        }
+        text[at] = kept;
+    }
+}
+
+static void test_what_lacks_only_its_padding_is_whole(void **state) {
+    static const struct {
+        const char *text;
+        size_t bytes; /* 0: it is not whole */
+    } cases[] = {{"Zg", 1}, {"Zm8", 2},  {"Zh", 0}, {"Zm9", 0},
+                 {"Z", 0},  {"Zm9v", 0}, {"Zg=", 0}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct base64_decoder decoder;
+        struct problem problem = {0};
+        unsigned char out[32];
+        size_t bytes;
+        size_t rest;
+        base64_decoder_init(&decoder, 1);
+        assert_int_equal(base64_decode(&decoder, cases[i].text, strlen(cases[i].text), out,
+                                       &bytes, &problem),
+                         0);
+        assert_int_equal(base64_decoder_rest(&decoder, out, &rest), cases[i].bytes > 0);
+        assert_int_equal(rest, cases[i].bytes);
+        assert_memory_equal(out, "fo", rest);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_wrong_byte_is_found_wherever_it_stands),
+        cmocka_unit_test(test_what_lacks_only_its_padding_is_whole),
         cmocka_unit_test(test_any_split_gives_the_same_bytes),
         cmocka_unit_test(test_what_was_encoded_comes_back),
         cmocka_unit_test(test_damage_is_told_with_its_line),
