@@ -61,6 +61,13 @@ keeps_nothing_but_the_columns() {
     is_below "$(measure "$1" binary "$work" net)" $((rows * 1552 * 102 / 100 + 65536))
 }
 
+discarding_needs_a_megabyte() {
+    VOTRACE_OUTPUT=$work/trace.vtr LD_PRELOAD=$shim "$driver" --json --discard \
+        "$work/$1.vot" >"$work/json" || return 1
+    peak=$(sed -n 's/.*"peak_added": \([0-9]*\).*/\1/p' "$work/json")
+    is_below "$peak" 1048577
+}
+
 text_tells_the_same() {
     peak=$(measure stream binary) || return 1
     VOTRACE_OUTPUT=$work/trace.vtr LD_PRELOAD=$shim "$driver" "$work/binary.vot" >"$work/text" ||
@@ -70,17 +77,18 @@ text_tells_the_same() {
 }
 
 for format in $formats; do
-    for strategy in stream buffer dom; do
+    for strategy in stream buffer dom reader; do
         check "$strategy of $format needs the same bytes every time, wherever the file lies" \
             is_repeatable "$strategy" "$format"
     done
+    check "--discard of $format needs a megabyte at most" discarding_needs_a_megabyte "$format"
     check "stream of $format needs little more than the values" \
         needs_little_more_than_the_values "$format"
 done
 check 'buffer of binary needs more than twice as much as stream' buffer_needs_twice_as_much binary
 check 'buffer of binary2 needs more than twice as much as stream' buffer_needs_twice_as_much binary2
 check 'buffer of tabledata needs what stream needs, to the byte' buffer_is_stream_for_tabledata
-for strategy in stream buffer dom; do
+for strategy in stream buffer dom reader; do
     check "$strategy keeps nothing but the columns" keeps_nothing_but_the_columns "$strategy"
 done
 check 'the report in lines tells the same peak' text_tells_the_same
