@@ -126,22 +126,35 @@ static bool is_scalar(const struct field *field) {
     return !field->variable && field->items == 1;
 }
 
+/* Large cells are not filled: a few bytes of text could ask for a lot of memory. */
+static bool can_fill(const struct column *column) {
+    const struct field *field = column->field;
+    return column->fixed ||
+           (field->variable && field_wire_bytes(field, field->items) <= COLUMN_FIXED_BYTES_MAX);
+}
+
+/* Items that a cell has when it is filled: as many as arraysize says, or the next multiple. */
+static uint64_t filled_items(const struct field *field, uint64_t items) {
+    if (!field->variable)
+        return field->items;
+    return (items + field->items - 1) / field->items * field->items;
+}
+
 /*
  * Not the number of items that arraysize says. Too few are made enough where the cells are
- * small; in large ones, which a few bytes of text could ask for, it is an error.
+ * small; in large ones it is an error.
  */
 static int adjust_items(struct column *column, uint64_t items, const struct place *place) {
     const struct field *field = column->field;
-    bool fits = field->variable ? items % field->items == 0 : items == field->items;
-    if (fits)
+    const uint64_t filled = filled_items(field, items);
+    if (items == filled)
         return 0;
-    bool known = column->fixed || field->variable;
     int r = warnings_add(
-        known ? place->warnings : NULL, place->problem, WARNING_ITEMS, place->lineno,
+        can_fill(column) ? place->warnings : NULL, place->problem, WARNING_ITEMS, place->lineno,
         "the number of items in column '%.60s' is %" PRIu64 ", arraysize asks for %s%" PRIu64
         ", correct the cell or the arraysize",
         field->name, items, field->variable ? "a multiple of " : "", field->items);
-    for (; r == 0 && !field->variable && items < field->items; items++)
+    for (; r == 0 && items < filled; items++)
         if (column_store_null_item(column) < 0)
             r = problem_set_memory(place->problem);
     return r;
@@ -273,16 +286,16 @@ static int store_bits(struct column *column, const char *text, const char *end,
     }
     if (r < 0 || *ret_null)
         return r;
-    bool fits = field->variable ? bits % field->items == 0 : bits == field->items;
-    if (!fits)
+    const uint64_t filled = filled_items(field, bits);
+    if (bits != filled)
         r = warnings_add(
-            column->fixed || field->variable ? place->warnings : NULL, place->problem,
-            WARNING_ITEMS, place->lineno,
+            can_fill(column) ? place->warnings : NULL, place->problem, WARNING_ITEMS,
+            place->lineno,
             "the number of items in column '%.60s' is %" PRIu64
             ", arraysize asks for %s%" PRIu64 ", correct the cell or the arraysize",
             field->name, bits, field->variable ? "a multiple of " : "", field->items);
     /* Bits that are missing are 0, as far as the cell goes. */
-    const uint64_t whole = !field->variable && column->fixed ? field->items : stored;
+    const uint64_t whole = column->fixed || field->variable ? filled : stored;
     while (r == 0 && (stored % 8 != 0 || stored < whole)) {
         byte = (unsigned char)(byte << 1);
         if (++stored % 8 == 0)

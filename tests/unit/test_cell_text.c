@@ -179,6 +179,10 @@ static void test_what_is_no_value_is_null_with_a_warning(void **state) {
         {{FIELD_SHORT, NULL, NULL, "0x8000"}, {FIELD_SHORT, NULL, NULL, ""}, WARNING_RANGE},
         {{FIELD_INT, "*", NULL, "1, 2,3"}, {FIELD_INT, "*", NULL, "1 2 3"}, WARNING_COMMAS},
         {{FIELD_DOUBLE, "3", NULL, "1 2"}, {FIELD_DOUBLE, "3", NULL, "1 2 NaN"}, WARNING_ITEMS},
+        {{FIELD_DOUBLE, "2x*", NULL, "1 2 3"},
+         {FIELD_DOUBLE, "2x*", NULL, "1 2 3 NaN"},
+         WARNING_ITEMS},
+        {{FIELD_BIT, "3x*", NULL, "1011"}, {FIELD_BIT, "3x*", NULL, "101100"}, WARNING_ITEMS},
         {{FIELD_INT, "2", NULL, "1 2 3"}, {FIELD_INT, "2", NULL, "1 2"}, WARNING_ITEMS},
         {{FIELD_BIT, "4", NULL, "10101"}, {FIELD_BIT, "4", NULL, "1010"}, WARNING_ITEMS},
         {{FIELD_BIT, "12", NULL, "1"}, {FIELD_BIT, "12", NULL, "100000000000"}, WARNING_ITEMS},
@@ -204,8 +208,11 @@ static void test_in_large_cells_missing_items_are_an_error(void **state) {
     struct problem problem = {0};
     uint64_t hash;
     uint64_t nulls;
-    const struct cell cell = {FIELD_DOUBLE, "1000000000", NULL, "1 2"};
-    assert_int_equal(store(&cell, &warnings, &hash, &nulls, &problem), -EBADMSG);
+    const struct cell fixed = {FIELD_DOUBLE, "1000000000", NULL, "1 2"};
+    assert_int_equal(store(&fixed, &warnings, &hash, &nulls, &problem), -EBADMSG);
+    const struct cell variable = {FIELD_DOUBLE, "1000000000x*", NULL, "1 2"};
+    problem = (struct problem){0};
+    assert_int_equal(store(&variable, &warnings, &hash, &nulls, &problem), -EBADMSG);
 }
 
 int main(void) {
