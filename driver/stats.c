@@ -2,10 +2,9 @@
 /*
  * stats.c: one pass over each batch, a column at a time.
  *
- * Sums of reals are exact: Shewchuk, "Adaptive Precision Floating-Point Arithmetic", 1997, keeps
- * a sum as doubles that do not overlap, and only the last step rounds. So the figure depends on
- * neither the order of rows nor the size of batches. Sums of integers have 128 bits, which
- * 2^64 values of 2^63 do not fill.
+ * Sums are exact: those of reals are rounded once, at the end, and those of integers have 128
+ * bits, which 2^64 values of 2^63 do not fill. So the figures depend on neither the order of
+ * rows nor the size of batches.
  */
 #include "stats.h"
 
@@ -38,52 +37,7 @@ static void add_real(struct column_stats *stats, double value) {
     if (stats->numbers == 0 || value > stats->real_high)
         stats->real_high = value;
     stats->numbers++;
-
-    unsigned kept = 0;
-    for (unsigned i = 0; i < stats->part_count; i++) {
-        double part = stats->parts[i];
-        if (fabs(value) < fabs(part)) {
-            double swap = value;
-            value = part;
-            part = swap;
-        }
-        double sum = value + part;
-        double rest = part - (sum - value);
-        value = sum;
-        if (isinf(sum)) {
-            kept = 0;
-            break;
-        }
-        if (rest != 0)
-            stats->parts[kept++] = rest;
-    }
-    stats->parts[kept] = value;
-    stats->part_count = kept + (kept + 1 < STATS_PARTS_MAX);
-}
-
-double column_stats_sum(const struct column_stats *column) {
-    unsigned left = column->part_count;
-    if (left == 0)
-        return 0;
-    double high = column->parts[--left];
-    double low = 0;
-    while (left > 0) {
-        double before = high;
-        double part = column->parts[--left];
-        high = before + part;
-        low = part - (high - before);
-        if (low != 0)
-            break;
-    }
-    /* A tie was rounded to even without a look at what is below it. */
-    if (left > 0 && ((low < 0 && column->parts[left - 1] < 0) ||
-                     (low > 0 && column->parts[left - 1] > 0))) {
-        double twice = low * 2;
-        double other = high + twice;
-        if (twice == other - high)
-            high = other;
-    }
-    return high;
+    exact_sum_add(&stats->real_sum, value);
 }
 
 static void add_integer(struct column_stats *stats, int64_t value) {

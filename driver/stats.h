@@ -10,6 +10,7 @@
 
 #include "attributes.h"
 #include "consumer.h"
+#include "exact_sum.h"
 #include "votable.h"
 
 #include <stdbool.h>
@@ -17,9 +18,6 @@
 #include <stdint.h>
 
 __extension__ typedef __int128 stats_integer;
-
-/* Non-overlapping parts of an exact sum, the smallest first: never more than doubles span. */
-#define STATS_PARTS_MAX 48
 
 /*
  * nulls     cells that are null: an empty TD, a flag of BINARY2; a scalar that equals VALUES
@@ -39,11 +37,10 @@ struct column_stats {
     uint64_t nan;
     uint64_t inf;
     uint64_t numbers; /* that are in sum, low and high */
-    bool real;        /* the next four are those with parts and doubles */
+    bool real;        /* real_sum and the doubles have them */
     stats_integer integer_sum;
     int64_t integer_low, integer_high;
-    double parts[STATS_PARTS_MAX];
-    unsigned part_count;
+    struct exact_sum real_sum;
     double real_low, real_high;
     uint64_t bytes;
     uint32_t crc;
@@ -62,6 +59,3 @@ struct stats {
 /* Make @ret_consumer count into @ret_stats; both outlive the scan. Finish the stats after it. */
 void stats_init(struct stats *ret_stats, struct consumer *ret_consumer) _nonnull_;
 void stats_finish(struct stats *stats) _nonnull_;
-
-/* The sum of a column of reals, rounded to the nearest double; infinite beyond the largest. */
-double column_stats_sum(const struct column_stats *column) _nonnull_;
