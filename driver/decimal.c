@@ -87,22 +87,60 @@ struct number {
     bool more;
 };
 
-/* Digits from *c on: 19 are kept, those behind the point lower the exponent. */
-static size_t scan_digits(const char **c, const char *end, bool fraction, int *kept,
-                          struct number *number) {
-    const char *start = *c;
-    for (; *c < end && (unsigned char)(**c - '0') <= 9; (*c)++) {
-        unsigned digit = (unsigned)(**c - '0');
-        if (*kept < 19) {
-            number->digits = number->digits * 10 + digit;
-            *kept += number->digits != 0;
-            number->exponent -= fraction;
-        } else {
-            number->more = number->more || digit != 0;
-            number->exponent += !fraction;
-        }
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/*
+ * Eight digits at once, when there are so many: pairs, then fours, then all are put together by
+ * multiplications that add the neighbour to each (Lemire, "Quickly parsing eight digits", 2018).
+ */
+static bool read_eight_digits(const char *text, uint64_t *ret_value) {
+    uint64_t eight;
+    memcpy(&eight, text, sizeof(eight));
+    const uint64_t high_nibbles = UINT64_C(0xf0f0f0f0f0f0f0f0);
+    const uint64_t above_nine = (eight + UINT64_C(0x0606060606060606)) & high_nibbles;
+    if (((eight & high_nibbles) | above_nine >> 4) != UINT64_C(0x3333333333333333))
+        return false;
+    eight = (eight & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
+    eight = (eight & UINT64_C(0x00ff00ff00ff00ff)) * 6553601 >> 16;
+    *ret_value = (eight & UINT64_C(0x0000ffff0000ffff)) * UINT64_C(42949672960001) >> 32;
+    return true;
+}
+#else
+static bool read_eight_digits(const char *text, uint64_t *ret_value) {
+    return false;
+}
+#endif
+
+/*
+ * Digits from *c on: 19 are kept, leading zeros not counted; those behind the point lower the
+ * exponent. Returns how many there were.
+ */
+static inline size_t scan_digits(const char **c, const char *end, bool fraction, int *kept,
+                                 struct number *number) {
+    const char *at = *c;
+    uint64_t digits = number->digits;
+    uint64_t eight;
+    int count = *kept;
+    while (end - at >= 8 && count <= 19 - 8 && (digits != 0 || *at != '0') &&
+           read_eight_digits(at, &eight)) {
+        digits = digits * 100000000 + eight;
+        count += 8;
+        at += 8;
     }
-    return (size_t)(*c - start);
+    for (; at < end && (unsigned char)(*at - '0') <= 9 && count < 19; at++) {
+        digits = digits * 10 + (unsigned char)(*at - '0');
+        count += digits != 0;
+    }
+    if (fraction)
+        number->exponent -= at - *c;
+    for (; at < end && (unsigned char)(*at - '0') <= 9; at++) {
+        number->more = number->more || *at != '0';
+        number->exponent += !fraction;
+    }
+    size_t seen = (size_t)(at - *c);
+    number->digits = digits;
+    *kept = count;
+    *c = at;
+    return seen;
 }
 
 static int scan_number(const char *text, const char *end, struct number *ret_number) {
