@@ -98,13 +98,16 @@ static int move_to_table(const struct fits_source *source, fitsfile *file,
     fits_movabs_hdu(file, (int)number + 1, &type, &status);
     while (status == 0 && type != BINARY_TBL && source->extnum == 0)
         fits_movrel_hdu(file, 1, &type, &status);
+    if (status != 0 && status != END_OF_FILE)
+        return complain_fits(source, "a header in the FITS file is damaged", status, problem);
+    if (status != 0 && source->extnum > 0)
+        return problem_set(problem, -EBADMSG, source->lineno,
+                           "the FITS file has no extension %" PRIu64
+                           ", correct the extnum or the file",
+                           number);
     if (status != 0)
         return problem_set(problem, -EBADMSG, source->lineno,
-                           source->extnum > 0 ? "the FITS file has no extension %" PRIu64
-                                                ", correct the extnum or the file"
-                                              : "the FITS file has no binary table%.0" PRIu64
-                                                ", give one that has",
-                           number);
+                           "the FITS file has no binary table, give one that has");
     if (type != BINARY_TBL)
         return problem_set(problem, -ENOTSUP, source->lineno,
                            "extension %" PRIu64 " of the FITS file is no binary table, "

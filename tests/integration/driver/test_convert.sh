@@ -166,6 +166,40 @@ fits_is_refused() {
     fails_with "votdriver: $work/g.vot:$2" "$work/g.vot"
 }
 
+# The table is the first extension: there is no second, and the primary header is no table.
+extension_is_looked_for() {
+    run generate --preset small --rows 3 --format fits -o "$work/f.vot" || return 1
+    sed 's/<FITS>/<FITS extnum="2">/' "$work/f.vot" >"$work/g.vot"
+    fails_with "votdriver: $work/g.vot:10: the FITS file has no extension 2, correct the extnum or the file" \
+        "$work/g.vot" || return 1
+    sed 's/<FITS>/<FITS extnum="1">/' "$work/f.vot" >"$work/g.vot"
+    same values "$(checksums "$work/f.vot")" "$(checksums "$work/g.vot")" || return 1
+    # One block of base64 is 2880 bytes: the header of a file without extensions.
+    awk '/<STREAM/ { print; inside = 1; next } /<.STREAM/ { inside = 0 } !inside || ++lines <= 60' \
+        "$work/f.vot" >"$work/g.vot"
+    fails_with "votdriver: $work/g.vot:10: the FITS file has no binary table, give one that has" \
+        "$work/g.vot"
+}
+
+# A disk that is full, a pipe that nobody reads: one line, and nothing left behind.
+failed_output_leaves_nothing() {
+    mkdir "$work/full" && echo old >"$work/full/t.vot" || return 1
+    run generate --preset arrays --rows 1000 --format binary -o "$work/large.vot" || return 1
+    (
+        trap '' XFSZ
+        ulimit -f 8
+        exec "$driver" convert "$work/large.vot" --format tabledata -o "$work/full/t.vot"
+    ) >"$work/stdout" 2>"$work/stderr"
+    same status 2 "$?" || return 1
+    same stderr "votdriver: $work/full/t.vot: cannot be written: File too large, write elsewhere" \
+        "$(cat "$work/stderr")" || return 1
+    same files t.vot "$(ls -A "$work/full")" || return 1
+    same content old "$(cat "$work/full/t.vot")" || return 1
+    [ -c /dev/full ] || return 0
+    fails_with 'votdriver: /dev/full: cannot be written: No space left on device, free some space or write elsewhere' \
+        convert "$work/large.vot" --format binary2 -o /dev/full
+}
+
 # Another reader sees the same numbers: the sum of a column of every format.
 astropy_agrees() {
     run generate --preset numeric --rows 100 --null-fraction 0 --format tabledata \
@@ -208,6 +242,8 @@ check 'FITS has no characters beyond ASCII' \
     warns fits 55 'datatype="unicodeChar" arraysize="*"' '&#233;'
 check 'bytes that are no text are replaced in text alone' bytes_that_are_no_text_become_text
 check 'bad input leaves nothing' leaves_nothing_after_bad_input
+check 'a failed output leaves nothing' failed_output_leaves_nothing
+check 'the extension of FITS is looked for' extension_is_looked_for
 check 'FITS in a file beside the document, compressed or not' fits_of_a_stream_in_a_file
 check 'a FITS column of another type is refused' fits_is_refused \
     '<FIELD name="a" datatype="char"/>' \
