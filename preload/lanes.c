@@ -69,12 +69,26 @@ static struct lane *own_lane(void) {
     return lane;
 }
 
-/* The lane of a thread that did nothing since lanes were last opened; it may have ended. */
+/*
+ * A thread that has ended. Of one that lives nobody knows whether it stands between its look at
+ * the lease and its store of `updating`, which it takes back when it finds that it came too
+ * late: in the middle of an event of the lane's next owner.
+ */
+static bool owner_has_ended(const struct lane *lane) {
+    int saved_errno = errno;
+    bool ended =
+        syscall(SYS_tgkill, syscall(SYS_getpid), lane->owner_tid, 0) != 0 && errno == ESRCH;
+    errno = saved_errno;
+    return ended;
+}
+
+/* The lane of a thread that has ended, or NULL. One is looked at for each event that asks. */
 static struct lane *find_idle(struct lanes *lanes) {
-    for (uint32_t i = 0; i < lanes->count; i++)
-        if (lanes->lane[i].recent_events == 0 && !lanes->lane[i].asks)
-            return &lanes->lane[i];
-    return NULL;
+    if (lanes->count == 0)
+        return NULL;
+    struct lane *lane = &lanes->lane[lanes->next_idle++ % lanes->count];
+    bool idle = lane->recent_events == 0 && !lane->asks;
+    return idle && owner_has_ended(lane) ? lane : NULL;
 }
 
 static struct lane *lane_new(struct lanes *lanes) {
@@ -91,19 +105,20 @@ static struct lane *lane_new(struct lanes *lanes) {
     return lane;
 }
 
-/* This thread's lane, another's that has no use for it, or NULL. Lanes are closed. */
+/* This thread's lane, one whose owner has ended, or NULL. Lanes are closed. */
 static struct lane *find_lane(void) {
     struct lanes *lanes = recorder.lanes;
     struct lane *lane = own_lane();
     if (lane != NULL)
         return lane;
-    lane = lane_new(lanes);
+    lane = sandbox_inside() ? NULL : lane_new(lanes);
     if (lane == NULL)
         return NULL;
     lane->held_bytes = 0;
     lane->high_bytes = 0;
     recorder_thread.lane = lane;
     recorder_thread.lease = ++lanes->leases;
+    lane->owner_tid = (uint32_t)syscall(SYS_gettid);
     atomic_store_explicit(&lane->owner, recorder_thread.lease, memory_order_relaxed);
     return lane;
 }

@@ -53,6 +53,7 @@ struct lane {
 
     /* Under the lock. */
     _Atomic uint64_t owner;      /* lease of the thread that has the lane; 0: nobody */
+    uint32_t owner_tid;          /* its kernel thread id */
     int64_t held_bytes;          /* what the owner has allocated less freed, lane open or not */
     int64_t high_bytes;          /* the most it held or asked for */
     int64_t given_events;        /* left_events when it was last looked at */
@@ -67,6 +68,7 @@ struct lanes {
     uint32_t count;         /* lanes that have had an owner */
     uint32_t open_count;    /* lanes that are open */
     uint64_t leases;        /* given so far */
+    uint32_t next_idle;     /* lane to be looked at when one is wanted and all have owners */
     uint32_t wait_events;   /* to be booked under the lock before lanes open again */
     uint32_t waited_events; /* so far */
     int64_t base_bytes;     /* live heap of the process region when lanes were last opened */

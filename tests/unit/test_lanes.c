@@ -9,7 +9,7 @@
 
 #include "backtrace_fake.h"
 #include "random.h"
-#include "recorder.h"
+#include "recorder_state.h"
 #include "trace_scratch.h"
 
 #include <fcntl.h>
@@ -239,6 +239,44 @@ static void test_lanes_of_threads_that_ended_are_used_again(void **state) {
     trace_scratch_check_finish(&check);
 }
 
+/* Threads that have lanes, do nothing, and live. */
+static void *churn_and_wait(void *data) {
+    churn_a_little(data);
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    return NULL;
+}
+
+static void note_owners(uint64_t ret_owners[TRACE_LANES_MAX]) {
+    for (int i = 0; i < (int)TRACE_LANES_MAX; i++)
+        ret_owners[i] = recorder.lanes->lane[i].owner;
+}
+
+static void test_no_thread_is_given_the_lane_of_one_that_lives(void **state) {
+    pthread_t idle[TRACE_LANES_MAX];
+    uint64_t owners[TRACE_LANES_MAX];
+    uint64_t owners_later[TRACE_LANES_MAX];
+    pthread_t late;
+    struct trace_check check;
+    pthread_barrier_init(&barrier, NULL, TRACE_LANES_MAX + 1);
+    for (uintptr_t i = 0; i < TRACE_LANES_MAX; i++)
+        assert_int_equal(pthread_create(&idle[i], NULL, churn_and_wait, (void *)i), 0);
+    pthread_barrier_wait(&barrier);
+    assert_int_equal(recorder.lanes->count, TRACE_LANES_MAX);
+    note_owners(owners);
+    assert_int_equal(pthread_create(&late, NULL, churn_alone, NULL), 0);
+    pthread_join(late, NULL);
+    note_owners(owners_later);
+    assert_memory_equal(owners, owners_later, sizeof(owners));
+    pthread_barrier_wait(&barrier);
+    for (int i = 0; i < (int)TRACE_LANES_MAX; i++)
+        pthread_join(idle[i], NULL);
+    pthread_barrier_destroy(&barrier);
+    exit_and_check(&check);
+    assert_int_equal(trace_check_sum(&check, 0, TRACE_HEAP).live_blocks, 0);
+    trace_scratch_check_finish(&check);
+}
+
 static void *realloc_below_a_peak(void *data) {
     uint64_t thread = (uintptr_t)data;
     uintptr_t big = base_of(thread) + (UINT64_C(1) << 30);
@@ -351,6 +389,7 @@ int main(void) {
         TEST(test_a_peak_that_all_threads_make_together_is_exact),
         TEST(test_blocks_that_other_threads_free_are_found),
         TEST(test_lanes_of_threads_that_ended_are_used_again),
+        TEST(test_no_thread_is_given_the_lane_of_one_that_lives),
         TEST(test_reallocations_are_one_event_in_a_lane_too),
         TEST(test_sizes_are_counted_in_whatever_lane),
 #undef TEST
