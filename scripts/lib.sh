@@ -62,6 +62,7 @@ bench command xmllint                   libxml2-utils
 bench command memusage                  libc-devtools
 bench command heaptrack                 heaptrack
 bench command valgrind                  valgrind
+bench command stilts                    stilts
 bench python  astropy                   python3-astropy
 EOT
 }

@@ -27,11 +27,16 @@ static int64_t now_ns(void) {
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-static int write_figures(const char *path, int64_t elapsed_ns, long resident_kib) {
+static double in_seconds(struct timeval time) {
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+static int write_figures(const char *path, int64_t elapsed_ns, const struct rusage *usage) {
     FILE *file = fopen(path, "w");
     if (!file)
         return -errno;
-    fprintf(file, "%.6f %ld\n", (double)elapsed_ns / 1e9, resident_kib);
+    fprintf(file, "%.6f %ld %.6f\n", (double)elapsed_ns / 1e9, usage->ru_maxrss,
+            in_seconds(usage->ru_utime) + in_seconds(usage->ru_stime));
     return fclose(file) == 0 ? 0 : -errno;
 }
 
@@ -43,8 +48,8 @@ static int shell_status(int status) {
 int main(int argc, char **argv) {
     if (argc < 3 || argv[1][0] == '-') {
         fprintf(stderr, "Usage: stopwatch FILE PROGRAM [ARGUMENT...]\n"
-                        "Run the program and write to FILE the seconds it took and the KiB\n"
-                        "that were resident at its peak.\n");
+                        "Run the program and write to FILE the seconds it took, the KiB that\n"
+                        "were resident at its peak, and the seconds of processor time.\n");
         return argc == 2 && strcmp(argv[1], "--help") == 0 ? 0 : 2;
     }
 
@@ -62,7 +67,7 @@ int main(int argc, char **argv) {
             return 2;
     int64_t elapsed_ns = now_ns() - began_ns;
 
-    int result = write_figures(argv[1], elapsed_ns, usage.ru_maxrss);
+    int result = write_figures(argv[1], elapsed_ns, &usage);
     if (result < 0) {
         fprintf(stderr, "stopwatch: cannot write %s: %s\n", argv[1], strerror(-result));
         return 2;
