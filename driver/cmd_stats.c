@@ -74,7 +74,7 @@ static void json_numbers(struct json *json, const struct field *field,
     }
     json_int(json, "nan", (int64_t)column->nan);
     json_int(json, "inf", (int64_t)column->inf);
-    json_double(json, "sum", exact_sum_value(&column->real_sum));
+    json_double(json, "sum", column_stats_sum(column));
     if (has_limits(field, column)) {
         json_double(json, "min", column->real_low);
         json_double(json, "max", column->real_high);
@@ -151,7 +151,7 @@ static void print_column(const struct field *field, const struct column_stats *c
         return;
     }
     if (column->real) {
-        print_real(sum, exact_sum_value(&column->real_sum));
+        print_real(sum, column_stats_sum(column));
         if (has_limits(field, column)) {
             print_real(low, column->real_low);
             print_real(high, column->real_high);

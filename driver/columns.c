@@ -310,7 +310,7 @@ const unsigned char *column_cursor_take(struct column_cursor *cursor, uint64_t m
     return bytes;
 }
 
-static int scratch_reserve(struct column_scratch *scratch, uint64_t bytes) {
+int column_scratch_reserve(struct column_scratch *scratch, uint64_t bytes) {
     if (bytes <= scratch->room)
         return 0;
     unsigned char *grown = realloc(scratch->bytes, bytes);
@@ -331,7 +331,7 @@ const unsigned char *column_cursor_whole(struct column_cursor *cursor,
     const unsigned char *bytes = column_cursor_take(cursor, cell->bytes, &taken);
     if (taken == cell->bytes)
         return bytes;
-    if (scratch_reserve(scratch, cell->bytes) < 0)
+    if (column_scratch_reserve(scratch, cell->bytes) < 0)
         return NULL;
     memcpy(scratch->bytes, bytes, taken);
     for (uint64_t at = taken; at < cell->bytes; at += taken) {

@@ -171,4 +171,8 @@ struct column_scratch {
 const unsigned char *column_cursor_whole(struct column_cursor *cursor,
                                          const struct column_cell *cell,
                                          struct column_scratch *scratch) _nonnull_;
+
+/* Room for @bytes; what was there is kept. Returns 0 or -ENOMEM. */
+int column_scratch_reserve(struct column_scratch *scratch,
+                           uint64_t bytes) _must_check_ _nonnull_;
 void column_scratch_finish(struct column_scratch *scratch) _nonnull_;

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fitsio.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +154,12 @@ static int read_form(fitsfile *file, int number, struct fits_column *column) {
     return 0;
 }
 
+/* Up to 2^63, which makes unsigned numbers of 64-bit ones. Beyond 2^53 every double is whole. */
+static bool is_whole(double value) {
+    double size = value < 0 ? -value : value;
+    return size <= 0x1p63 && (size >= 0x1p53 || size == (double)(int64_t)size);
+}
+
 static void read_scaling(fitsfile *file, int number, struct fits_column *column) {
     char key[FLEN_KEYWORD];
     LONGLONG null;
@@ -163,8 +168,7 @@ static void read_scaling(fitsfile *file, int number, struct fits_column *column)
     column->zero = read_real(file, "TZERO", number, 0);
     column->scaled =
         (column->scale != 1 || column->zero != 0) && strchr("BIJKEDCM", column->letter) != NULL;
-    column->integral = column->scale == 1 && column->zero == floor(column->zero) &&
-                       fabs(column->zero) <= 0x1p63;
+    column->integral = column->scale == 1 && is_whole(column->zero);
     fits_make_keyn("TNULL", number, key, &status);
     fits_read_key(file, TLONGLONG, key, &null, NULL, &status);
     column->has_null = status == 0 && strchr("BIJK", column->letter) != NULL;

@@ -28,30 +28,33 @@ static int complain_gzip(uint64_t lineno, struct problem *problem) {
                        "again");
 }
 
-/* Unpack everything that @stream has or gets from @fd (-1: nothing more) into @spool. */
+/* More of the file, when all that was there is unpacked. @fd -1: there is no more. */
+static void refill(z_stream *stream, int fd, unsigned char packed[PIECE_BYTES]) {
+    if (stream->avail_in > 0 || fd < 0)
+        return;
+    ssize_t n = read(fd, packed, PIECE_BYTES);
+    stream->next_in = packed;
+    stream->avail_in = n > 0 ? (unsigned)n : 0;
+}
+
+/* Unpack everything that @stream has or gets from @fd into @spool. */
 static int unpack(z_stream *stream, int fd, struct output *spool, uint64_t lineno,
                   struct problem *problem) {
     unsigned char packed[PIECE_BYTES];
     unsigned char plain[PIECE_BYTES];
     int state = Z_OK;
-    while (state != Z_STREAM_END) {
-        if (stream->avail_in == 0 && fd >= 0) {
-            ssize_t n = read(fd, packed, sizeof(packed));
-            stream->next_in = packed;
-            stream->avail_in = n > 0 ? (unsigned)n : 0;
-        }
-        if (stream->avail_in == 0)
-            return complain_gzip(lineno, problem);
+    while (state == Z_OK) {
+        refill(stream, fd, packed);
         stream->next_out = plain;
         stream->avail_out = sizeof(plain);
-        state = inflate(stream, Z_NO_FLUSH);
-        if (state == Z_MEM_ERROR)
-            return problem_set_memory(problem);
-        if (state != Z_OK && state != Z_STREAM_END)
-            return complain_gzip(lineno, problem);
+        state = stream->avail_in > 0 ? inflate(stream, Z_NO_FLUSH) : Z_BUF_ERROR;
         output_text(spool, (const char *)plain, sizeof(plain) - stream->avail_out);
     }
-    return 0;
+    stream->next_in = NULL;
+    stream->next_out = NULL;
+    if (state == Z_MEM_ERROR)
+        return problem_set_memory(problem);
+    return state == Z_STREAM_END ? 0 : complain_gzip(lineno, problem);
 }
 
 static int complain_spool(int error, uint64_t lineno, struct problem *problem) {

@@ -26,8 +26,8 @@ struct fits_reader {
     struct table *table;
     struct problem *problem;
     struct fits_table fits;
-    int fd;              /* -1: the source is in memory */
-    unsigned char *rows; /* some of them */
+    int fd;                     /* -1: the source is in memory */
+    struct column_scratch rows; /* some of them */
     uint64_t rows_first;
     uint64_t rows_count;
     uint64_t rows_room;
@@ -71,12 +71,12 @@ static int take_row(struct fits_reader *reader, uint64_t row, const unsigned cha
         uint64_t left = fits->rows - row;
         reader->rows_first = row;
         reader->rows_count = left < reader->rows_room ? left : reader->rows_room;
-        int r = read_at(reader, fits->data_start + row * fits->row_bytes, reader->rows,
+        int r = read_at(reader, fits->data_start + row * fits->row_bytes, reader->rows.bytes,
                         reader->rows_count * fits->row_bytes);
         if (r < 0)
             return r;
     }
-    *ret_row = reader->rows + (row - reader->rows_first) * fits->row_bytes;
+    *ret_row = reader->rows.bytes + (row - reader->rows_first) * fits->row_bytes;
     return 0;
 }
 
@@ -107,13 +107,8 @@ static int take_array(struct fits_reader *reader, const struct field *field,
     uint64_t room = reader->fits.file_bytes - reader->fits.heap_start;
     if (offset > room || bytes > room - offset)
         return complain(reader, field, "has an array beyond the end of the file");
-    if (reader->heap.room < bytes) {
-        unsigned char *grown = realloc(reader->heap.bytes, bytes);
-        if (grown == NULL)
-            return problem_set_memory(reader->problem);
-        reader->heap.bytes = grown;
-        reader->heap.room = bytes;
-    }
+    if (column_scratch_reserve(&reader->heap, bytes) < 0)
+        return problem_set_memory(reader->problem);
     *ret_items = reader->heap.bytes;
     *ret_count = count;
     return read_at(reader, reader->fits.heap_start + offset, reader->heap.bytes, bytes);
@@ -450,13 +445,12 @@ int fits_read_table(const struct fits_source *source, struct table *table,
     if (r == 0) {
         uint64_t row_bytes = reader.fits.row_bytes > 0 ? reader.fits.row_bytes : 1;
         reader.rows_room = row_bytes < 65536 ? 65536 / row_bytes : 1;
-        reader.rows = malloc(reader.rows_room * row_bytes);
-        if (reader.rows == NULL)
+        if (column_scratch_reserve(&reader.rows, reader.rows_room * row_bytes) < 0)
             r = problem_set_memory(problem);
     }
     if (r == 0)
         r = read_rows(&reader, consumer);
-    free(reader.rows);
+    column_scratch_finish(&reader.rows);
     column_scratch_finish(&reader.heap);
     fits_table_finish(&reader.fits);
     if (reader.fd >= 0)

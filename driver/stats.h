@@ -59,3 +59,8 @@ struct stats {
 /* Make @ret_consumer count into @ret_stats; both outlive the scan. Finish the stats after it. */
 void stats_init(struct stats *ret_stats, struct consumer *ret_consumer) _nonnull_;
 void stats_finish(struct stats *stats) _nonnull_;
+
+/* The sum of a column of reals; infinite beyond the largest double. */
+static inline double column_stats_sum(const struct column_stats *column) {
+    return exact_sum_value(&column->real_sum);
+}

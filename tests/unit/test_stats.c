@@ -73,7 +73,7 @@ static void test_sums_are_those_of_exact_arithmetic(void **state) {
         {{0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023, 5}, 5},
         {{0x1p-1074, 0x1p-1074}, 0x1p-1073},
         {{0x1p-1074, -0x1p-1073}, -0x1p-1074},
-        {{-0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023}, -INFINITY},
+        {{-0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023}, -__builtin_inf()},
         {{1, 0x1p-53}, 1},
         {{1, 0x1p-53, 0x1p-1074}, 1 + 0x1p-52},
         {{1 + 0x1p-52, 0x1p-53}, 1 + 0x1p-51},
@@ -112,7 +112,7 @@ static void test_what_cancels_leaves_nothing(void **state) {
 }
 
 static void test_nan_and_infinities_are_counted_and_not_added(void **state) {
-    const double values[] = {1.5, NAN, INFINITY, -INFINITY, -2.5};
+    const double values[] = {1.5, __builtin_nan(""), __builtin_inf(), -__builtin_inf(), -2.5};
     struct one one;
     begin(&one, FIELD_DOUBLE, NULL, SERIALIZATION_TABLEDATA);
     add_doubles(&one, values, 5);
