@@ -225,7 +225,7 @@ static int find_commas(const struct field *field, const char *text, const char *
 static int store_tokens(struct column *column, const char *text, const char *end,
                         const struct place *place, bool *ret_null) {
     const struct field *field = column->field;
-    const uint64_t per_item = literals[field->type].tokens;
+    const uint64_t per_item = literals[field->type].tokens == 2 ? 2 : 1;
     const uint64_t wanted = field->variable ? UINT64_MAX : field->items * per_item;
     uint64_t tokens = 0;
     bool commas;
