@@ -96,7 +96,7 @@ void check_document_init(struct check_document *document, struct problem *proble
 void check_document_finish(struct check_document *document) _nonnull_;
 
 void check_document_begin(struct check_document *document,
-                          const struct check_begin *element) _nonnull_;
+                          const struct check_begin *begin) _nonnull_;
 void check_document_end(struct check_document *document) _nonnull_;
 void check_document_text(struct check_document *document, const char *text,
                          size_t length) _nonnull_;

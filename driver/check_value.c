@@ -8,7 +8,6 @@
  */
 #include "check_value.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static bool is_digit(char c) {
@@ -248,6 +247,12 @@ static bool is_operator(char c) {
     return c == '.' || c == '*' || c == '/';
 }
 
+/* Neither standard has a blank; signs like that of a micron are beyond ASCII. */
+static bool is_in_unit(char c) {
+    return is_letter(c) || is_digit(c) || strchr(".*/^+-%'\"_", c) != NULL ||
+           (unsigned char)c >= 0x80;
+}
+
 bool value_is_readable_unit(const char *text) {
     char open[16];
     size_t depth = 0;
@@ -260,12 +265,7 @@ bool value_is_readable_unit(const char *text) {
         } else if (*c == ')' || *c == ']') {
             if (depth == 0 || open[--depth] != *c || is_operator(before))
                 return false;
-        } else if (*c == '/' && is_operator(before)) {
-            return false;
-        } else if (isspace((unsigned char)*c) != 0) {
-            return false; /* neither standard has a blank */
-        } else if (!is_letter(*c) && !is_digit(*c) && strchr(".*/^+-%'\"_", *c) == NULL &&
-                   (unsigned char)*c < 0x80) {
+        } else if (!is_in_unit(*c) || (*c == '/' && is_operator(before))) {
             return false;
         }
         before = *c;
