@@ -42,7 +42,10 @@ int cmd_convert(int argc, char **argv) {
         return command_usage("convert needs --format");
     convert.path = argv[optind];
     convert.warn_context = argv[optind];
-    if (convert_run(&convert, &bad_path, &problem) == 0)
+    votable_library_init();
+    int r = convert_run(&convert, &bad_path, &problem);
+    votable_library_finish();
+    if (r == 0)
         return EXIT_CODE_OK;
     complain_at(bad_path, problem.lineno, "%s", problem.text);
     return EXIT_CODE_TROUBLE;

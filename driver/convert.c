@@ -308,10 +308,8 @@ static int scan(struct conversion *conversion, struct problem *problem) {
     struct votable votable = {0};
     static const char declaration[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
     output_text(&conversion->output, declaration, sizeof(declaration) - 1);
-    votable_library_init();
     int r = votable_scan(options->path, &read, &votable, problem);
     votable_finish(&votable);
-    votable_library_finish();
     output_text(&conversion->output, "\n", 1);
     if (conversion->writing)
         writer_abandon(&conversion->writer);

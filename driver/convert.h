@@ -36,6 +36,7 @@ struct convert_options {
 };
 
 /*
+ * Between votable_library_init() and _finish().
  * Returns 0, or a negative errno with a problem and the path of the file it is about. The output
  * then is as if nothing had been done.
  */

@@ -36,10 +36,12 @@ static int complain_write(const struct output *output, int error, struct problem
 /* Create the temporary file beside the file it will replace. */
 static int open_temporary(struct output *output, const char *path) {
     output->path = realpath(path, NULL);
-    if (output->path == NULL && errno == ENOENT)
+    if (output->path == NULL && errno != ENOENT)
+        return -errno;
+    if (output->path == NULL)
         output->path = strdup(path);
     if (output->path == NULL)
-        return -errno;
+        return -ENOMEM;
     if (asprintf(&output->temporary, "%s.%d.part", output->path, (int)getpid()) < 0) {
         output->temporary = NULL;
         return -ENOMEM;
