@@ -32,7 +32,7 @@ static void keep(struct wire *wire, size_t bytes) {
         wire_flush(wire);
 }
 
-void wire_put(struct wire *wire, const void *bytes, size_t length) {
+void wire_put_long(struct wire *wire, const void *bytes, size_t length) {
     const unsigned char *from = bytes;
     while (length > 0) {
         size_t room = sizeof(wire->raw) - wire->used;
@@ -292,7 +292,8 @@ static void put_string(struct wire *wire, enum field_type type, const unsigned c
     if (type == FIELD_CHAR) {
         uint64_t bytes = length < units ? length : units;
         wire_put(wire, text, bytes);
-        wire_put_zeros(wire, units - bytes);
+        if (bytes < units)
+            wire_put_zeros(wire, units - bytes);
         return;
     }
     const unsigned char *end = text + length;

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define WIRE_BYTES 6144 /* a multiple of 3, as base64 wants them */
 
@@ -45,7 +46,19 @@ void wire_init(struct wire *ret_wire, void (*drain)(struct wire *wire),
                void *context) _nonnull_;
 void wire_flush(struct wire *wire) _nonnull_;
 
-void wire_put(struct wire *wire, const void *bytes, size_t length) _nonnull_;
+/* Across the end of the buffer. */
+void wire_put_long(struct wire *wire, const void *bytes, size_t length) _nonnull_;
+
+static inline void wire_put(struct wire *wire, const void *bytes, size_t length) {
+    if (length >= sizeof(wire->raw) - wire->used) {
+        wire_put_long(wire, bytes, length);
+        return;
+    }
+    memcpy(wire->raw + wire->used, bytes, length);
+    wire->used += length;
+    wire->total += length;
+}
+
 void wire_put_zeros(struct wire *wire, uint64_t bytes) _nonnull_;
 void wire_put_be32(struct wire *wire, uint32_t value) _nonnull_;
 void wire_put_be64(struct wire *wire, uint64_t value) _nonnull_;
