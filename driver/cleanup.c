@@ -2,7 +2,7 @@
 /*
  * cleanup.c: a handler that unlinks and lets the signal do what it would have done.
  *
- * The paths are the one state that a handler can reach: pointers that are stored and read whole.
+ * The paths are the one state that a handler can reach: pointers, stored and read whole.
  * A signal that was ignored stays so.
  */
 #include "cleanup.h"

@@ -14,7 +14,7 @@ int cmd_convert(int argc, char **argv);
 int cmd_generate(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 
-/* Say @what, if there is anything left to say, and where to find help. Returns the exit code. */
+/* Say @what, unless NULL: getopt has said it. And where help is. Returns the exit code. */
 int command_usage(const char *what);
 
 /* The serialization of this name. Returns 0, or -1 after a message. */

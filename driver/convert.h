@@ -2,7 +2,7 @@
 /*
  * convert.h: the same document with its tables in another serialization.
  *
- * Rows stream through in constant memory. Everything that is not DATA is written as it was read:
+ * Rows stream through in constant memory. What is not DATA is written as it was read:
  * elements and attributes with their prefixes and namespaces, and text. Comments, processing
  * instructions and the DOCTYPE are no part of a document's content and are left out.
  */
@@ -37,8 +37,8 @@ struct convert_options {
 
 /*
  * Between votable_library_init() and _finish().
- * Returns 0, or a negative errno with a problem and the path of the file it is about. The output
- * then is as if nothing had been done.
+ * Returns 0, or a negative errno with a problem and the path of the file it is about. The
+ * output then is as if nothing had been done.
  */
 int convert_run(const struct convert_options *options, const char **ret_bad_path,
                 struct problem *problem) _must_check_ _nonnull_;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* exact_sum.c: Kulisch's long accumulator. Three additions a value, and a carry now and then. */
+/* exact_sum.c: Kulisch's long accumulator. Three additions a value, a carry now and then. */
 #include "exact_sum.h"
 
 #include <math.h>

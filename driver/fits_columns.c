@@ -154,7 +154,7 @@ static int read_form(fitsfile *file, int number, struct fits_column *column) {
     return 0;
 }
 
-/* Up to 2^63, which makes unsigned numbers of 64-bit ones. Beyond 2^53 every double is whole. */
+/* Up to 2^63, which makes 64-bit numbers unsigned. Beyond 2^53 every double is whole. */
 static bool is_whole(double value) {
     double size = value < 0 ? -value : value;
     return size <= 0x1p63 && (size >= 0x1p53 || size == (double)(int64_t)size);

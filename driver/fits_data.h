@@ -22,8 +22,8 @@ int fits_data_read_file(const char *path, unsigned extnum, uint64_t lineno, stru
                         struct problem *problem) _must_check_ _nonnull_;
 
 /*
- * The base64 text of an inline STREAM, decoded into a file without a name while it arrives: FITS
- * must be read here and there, and not all of it has room in memory.
+ * The base64 text of an inline STREAM, decoded into a file without a name while it arrives:
+ * FITS must be read here and there, and not all of it has room in memory.
  */
 struct fits_spool;
 struct warnings;

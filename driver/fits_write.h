@@ -8,8 +8,8 @@
  * so rows and heap wait in files without a name until the last row.
  *
  * unicodeChar, which FITS has not, is UTF-8 in a column of characters, three bytes for each
- * unit. Null is NaN, an empty string or array, a NUL for a boolean, TNULL for an integer: VALUES
- * null, or the lowest value of the type (255 for a byte) where there is none.
+ * unit. Null is NaN, an empty string or array, a NUL for a boolean, TNULL for an integer:
+ * VALUES null, or the lowest value of the type (255 for a byte) where there is none.
  */
 #pragma once
 

@@ -3,8 +3,8 @@
  * output.h: a file that appears whole or not at all.
  *
  * Bytes go to a new file beside the wanted one, which takes its place at the end. Standard
- * output, devices and pipes are written directly. A name that ends in .gz is compressed. Signals
- * that end the program remove the new file.
+ * output, devices and pipes are written directly. A name that ends in .gz is compressed.
+ * Signals that end the program remove the new file.
  */
 #pragma once
 

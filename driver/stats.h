@@ -3,7 +3,7 @@
  * stats.h: what the cells of a table come to, column by column, in memory that does not grow
  * with rows.
  *
- * The figures of one table are the same in every serialization as far as those can say the same:
+ * The figures of one table are the same in every serialization, as far as those can say it:
  * BINARY has no null flags, and TABLEDATA cannot tell null from empty.
  */
 #pragma once
@@ -56,7 +56,7 @@ struct stats {
     size_t table_count;
 };
 
-/* Make @ret_consumer count into @ret_stats; both outlive the scan. Finish the stats after it. */
+/* Make @ret_consumer count into @ret_stats; both outlive the scan. Finish the stats. */
 void stats_init(struct stats *ret_stats, struct consumer *ret_consumer) _nonnull_;
 void stats_finish(struct stats *stats) _nonnull_;
 

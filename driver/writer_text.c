@@ -2,8 +2,8 @@
 /*
  * writer_text.c: cells as the text of TABLEDATA, and text as XML wants it.
  *
- * What is written is well-formed whatever the values are: bytes that are no UTF-8 and characters
- * that XML cannot hold are replaced, and counted.
+ * What is written is well-formed whatever the values are: bytes that are no UTF-8 and
+ * characters that XML cannot hold are replaced, and counted.
  */
 #include "writer.h"
 
