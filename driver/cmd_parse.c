@@ -6,6 +6,7 @@
  */
 #include "cmd_parse.h"
 
+#include "commands.h"
 #include "decimal.h"
 #include "errors.h"
 #include "workload.h"
@@ -45,14 +46,6 @@ static const struct option options[] = {
     {"max-tag-bytes", required_argument, NULL, CHOICE_MAX_TAG_BYTES},
     {0},
 };
-
-static int complain_usage(const char *what) {
-    /* Without words of ours getopt_long() has printed what was wrong. */
-    if (what != NULL)
-        complain("%s", what);
-    fputs("Try 'votdriver --help'.\n", stderr);
-    return EXIT_CODE_TROUBLE;
-}
 
 static const char *option_name(int choice) {
     size_t i = 0;
@@ -115,7 +108,7 @@ static int read_option(int choice, struct workload_options *workload) {
     case CHOICE_MAX_TAG_BYTES:
         return read_number(choice, optarg, &read->limits.tag_bytes);
     default:
-        complain_usage(NULL);
+        command_usage(NULL);
         return -1;
     }
 }
@@ -127,7 +120,7 @@ int cmd_parse(int argc, char **argv) {
         if (read_option(choice, &workload) < 0)
             return EXIT_CODE_TROUBLE;
     if (optind == argc)
-        return complain_usage("no file to parse, name one or - for standard input");
+        return command_usage("no file to parse, name one or - for standard input");
     int status = EXIT_CODE_OK;
     votable_library_init();
     for (int i = optind; i < argc; i++) {
@@ -142,9 +135,9 @@ int cmd_parse(int argc, char **argv) {
 
 int cmd_strategies(int argc, char **argv) {
     if (argc > 1)
-        return complain_usage("strategies takes no arguments");
+        return command_usage("strategies takes no arguments");
     for (int i = 0; i < STRATEGIES; i++)
         printf("%-8s %s\n", strategy_name((enum strategy)i),
                strategy_summary((enum strategy)i));
-    return fflush(stdout) == 0 ? EXIT_CODE_OK : EXIT_CODE_TROUBLE;
+    return command_end_report();
 }

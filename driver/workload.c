@@ -9,11 +9,11 @@
 #include "workload.h"
 
 #include "checksum.h"
+#include "commands.h"
 #include "consumer.h"
 #include "errors.h"
 #include "sizes.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,15 +52,6 @@ static int discard_rows(void *context, struct table *table, uint64_t first_row,
     return 0;
 }
 
-static void print_warning(void *context, const struct warning *warning) {
-    const char *path = context;
-    if (warning->count > 1)
-        complain_at(path, warning->lineno, "warning W%02u: %s (%" PRIu64 " times)",
-                    warning->number, warning->text, warning->count);
-    else
-        complain_at(path, warning->lineno, "warning W%02u: %s", warning->number, warning->text);
-}
-
 static int parse_measured(const char *path, const struct read_options *read,
                           struct outcome *outcome) {
     votrace_region_begin(REGION_NAME);
@@ -82,7 +73,7 @@ static int parse_repeatedly(const struct workload_options *options, struct outco
     struct consumer discard = {.context = &outcome->discarded_bytes, .rows = discard_rows};
     struct read_options read = options->read;
     read.consumer = options->discard ? &discard : NULL;
-    read.warn = print_warning;
+    read.warn = command_warn;
     read.warn_context = options->path;
     for (uint64_t i = 0; i < options->repeat; i++) {
         votable_finish(&outcome->votable);
@@ -238,10 +229,7 @@ int workload_run(const struct workload_options *options) {
         print_text(options, &outcome);
     }
     votable_finish(&outcome.votable);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        complain("the report cannot be written: %s%s", strerror(errno),
-                 errno == ENOSPC ? ", free some space" : "");
+    if (command_end_report() != EXIT_CODE_OK)
         status = EXIT_CODE_TROUBLE;
-    }
     return status;
 }
