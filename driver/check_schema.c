@@ -2,7 +2,8 @@
 /*
  * check_schema.c: VOTable's elements and attributes as data.
  *
- * A change of the standard is a change of rows here. What a value must look like is in check_value.c; the rest of check knows no version but by asking here.
+ * A change of the standard is a change of rows here. What a value must look like is in
+ * check_value.c; the rest of check knows no version but by asking here.
  */
 #include "check_schema.h"
 
