@@ -4,8 +4,8 @@
  *
  *     | FIELDs, 1 to 4 | datatype, arraysize | ... | the texts of TDs, with | between
  *
- * Properties: what can be read can be converted; the BINARY2 of a document, and the TABLEDATA of
- * that, are read with --strict and have the statistics of the first.
+ * Properties: what can be read can be converted; the BINARY2 of a document, and the TABLEDATA
+ * of that, are read with --strict and have the statistics of the first.
  */
 #include "convert.h"
 #include "corpus.h"
