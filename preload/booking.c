@@ -77,6 +77,51 @@ uint64_t book_usable_freed(uintptr_t address, uint64_t bytes, uint64_t usable_by
     return forget_untold(address) || usable_bytes < bytes ? bytes : usable_bytes;
 }
 
+/*
+ * How long to wait for a thread that does not come out: longer than one that was preempted takes,
+ * and less each time that was not enough, as it is with collectors that stop the world often.
+ */
+#define PATIENCE_NS 50000000
+
+static inline __attribute__((always_inline)) bool enter_within_patience(bool *ret_taken) {
+    unsigned stalls = atomic_load_explicit(&recorder.stalls, memory_order_relaxed);
+    const struct timespec timeout = {.tv_nsec = PATIENCE_NS >> stalls};
+    recorder_thread.doing |= THREAD_BUSY;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!lock_acquire_within(&recorder.lock, &timeout, ret_taken))
+        return false;
+    recorder.ledger.thread = recorder_thread.number;
+    return true;
+}
+
+/* It is nobody's turn to count exactly. */
+static bool give_up(void) {
+    unsigned stalls = atomic_load_explicit(&recorder.stalls, memory_order_relaxed);
+    if (stalls < RECORDER_STALLS_MAX)
+        atomic_store_explicit(&recorder.stalls, stalls + 1, memory_order_relaxed);
+    recorder_thread.doing &= ~(uint32_t)THREAD_BUSY;
+    return false;
+}
+
+bool booking_try_beside(bool *ret_taken) {
+    return enter_within_patience(ret_taken) || give_up();
+}
+
+bool booking_try(bool *ret_taken) {
+    if (recorder_busy())
+        return false;
+    if (!enter_within_patience(ret_taken))
+        return give_up();
+    if (recorder.lanes->open_count > 0 && !lanes_close(false)) {
+        lock_release(&recorder.lock, *ret_taken);
+        return give_up();
+    }
+    recorder_thread.doing &= ~(uint32_t)THREAD_NOTED;
+    if (__builtin_expect(pending_any(&recorder.pending), 0))
+        book_pending();
+    return true;
+}
+
 __attribute__((noinline, cold)) void book_later(struct pending_event event) {
     event.number = recorder_thread.number;
     if (!pending_push(&recorder.pending, event))

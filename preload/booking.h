@@ -45,11 +45,20 @@ static inline bool booking_enter(void) {
     bool taken = booking_enter_beside();
     recorder_thread.doing &= ~(uint32_t)THREAD_NOTED;
     if (recorder.lanes->open_count > 0)
-        lanes_close();
+        lanes_close(true);
     if (__builtin_expect(pending_any(&recorder.pending), 0))
         book_pending();
     return taken;
 }
+
+/*
+ * The same, unless this thread is in the recorder already (a signal handler has interrupted
+ * it), or another one does not come out: it may have been stopped there by a signal, and go on
+ * only when this one is through, as with collectors that stop the world. False: leave a note.
+ */
+bool booking_try(bool *ret_taken);
+/* The same beside open lanes. */
+bool booking_try_beside(bool *ret_taken);
 
 static inline void booking_leave(bool taken) {
     if (recorder.lanes_allowed)

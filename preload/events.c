@@ -71,12 +71,12 @@ static __attribute__((noinline)) void allocated_slowly(struct lane *lane, uintpt
     if (prepare(lane, site, LANES_NO_ADDRESS) &&
         lane_allocate(lane, recorder_thread.lease, &recorder.blocks, address, bytes, site))
         return;
-    if (recorder_busy()) {
+    uint64_t usable_bytes = usable_of(address);
+    bool taken;
+    if (!booking_try(&taken)) {
         queue_allocated(address, bytes, site);
         return;
     }
-    uint64_t usable_bytes = usable_of(address);
-    bool taken = booking_enter();
     book_allocated(address, bytes, usable_bytes, site);
     book_point();
     lanes_note_event(address, (int64_t)bytes);
@@ -171,7 +171,11 @@ static __attribute__((noinline)) void freed_slowly(struct lane *lane, uintptr_t 
         freed_asking(address, temporary);
         return;
     }
-    bool taken = booking_enter();
+    bool taken;
+    if (!booking_try(&taken)) {
+        queue_freed(address, temporary);
+        return;
+    }
     uint64_t bytes = book_freed(address, 0, temporary);
     book_point();
     lanes_note_event(bytes > 0 ? address : LANES_NO_ADDRESS, -(int64_t)bytes);
@@ -323,7 +327,8 @@ void recorder_mapped(uintptr_t address, uint64_t bytes, enum trace_space space,
         return;
     uint32_t site = sites_of(space, frame);
     bytes = round_to_pages(bytes);
-    if (recorder_busy()) {
+    bool taken;
+    if (!booking_try(&taken)) {
         queue((struct pending_event){.kind = PENDING_MAPPED,
                                      .space = space,
                                      .address = address,
@@ -331,16 +336,18 @@ void recorder_mapped(uintptr_t address, uint64_t bytes, enum trace_space space,
                                      .site = site});
         return;
     }
-    bool taken = booking_enter();
     book_mapped(address, bytes, space, site);
     booking_leave(taken);
 }
 
 void recorder_unmapping(uintptr_t address, uint64_t bytes, struct recorder_unmapping *ret) {
-    *ret = (struct recorder_unmapping){.queued = recorder_busy()};
-    if (!recorder_active() || ret->queued)
+    bool taken;
+    *ret = (struct recorder_unmapping){0};
+    if (!recorder_active())
         return;
-    bool taken = booking_enter();
+    ret->queued = !booking_try(&taken);
+    if (ret->queued)
+        return;
     const struct mapping *found =
         mappings_find(&recorder.mappings, address, address + (bytes > 0 ? bytes : 1));
     ret->serial = recorder.mappings.serial;
@@ -355,12 +362,12 @@ void recorder_unmapped(uintptr_t address, uint64_t bytes,
     if (!recorder_active())
         return;
     bytes = round_to_pages(bytes);
-    if (unmapping->queued) {
+    bool taken;
+    if (unmapping->queued || !booking_try(&taken)) {
         queue((struct pending_event){
             .kind = PENDING_UNMAPPED, .address = address, .bytes = bytes});
         return;
     }
-    bool taken = booking_enter();
     book_unmapped(address, address + bytes, unmapping->serial);
     booking_leave(taken);
 }

@@ -94,9 +94,9 @@ void recorder_protected(uintptr_t address, uint64_t bytes, const uintptr_t *fram
         atomic_load_explicit(&recorder.mappings.reserved_count, memory_order_relaxed) == 0)
         return;
     uintptr_t end = address + round_up(bytes);
-    bool busy = recorder_busy();
+    bool taken;
+    bool busy = !booking_try(&taken);
     if (!busy) {
-        bool taken = booking_enter();
         bool reserved =
             mappings_find_space(&recorder.mappings, address, end, TRACE_MAP_RESERVED) != NULL;
         booking_leave(taken);
@@ -104,14 +104,13 @@ void recorder_protected(uintptr_t address, uint64_t bytes, const uintptr_t *fram
             return;
     }
     uint32_t site = sites_of(TRACE_MAP_ANON, frame);
-    if (busy) {
+    if (busy || !booking_try(&taken)) {
         book_later((struct pending_event){.kind = PENDING_PROTECTED,
                                           .address = address,
                                           .bytes = end - address,
                                           .site = site});
         return;
     }
-    bool taken = booking_enter();
     book_protected(address, end, site);
     booking_leave(taken);
 }
@@ -129,11 +128,11 @@ void recorder_break_moved(uintptr_t old, uintptr_t new, const uintptr_t *frame) 
         .bytes = grows ? new - old : old - new,
         .site = grows ? sites_of(TRACE_MAP_ANON, frame) : 0,
     };
-    if (recorder_busy()) {
+    bool taken;
+    if (!booking_try(&taken)) {
         book_later(event);
         return;
     }
-    bool taken = booking_enter();
     if (grows)
         book_mapped(event.address, event.bytes, TRACE_MAP_ANON, event.site);
     else

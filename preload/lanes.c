@@ -30,6 +30,7 @@
 #define WORTH_EVENTS_MARKED 50000
 #define ACTIVE_SHARE        16 /* of the events in lanes, to get one again without asking */
 #define PAUSES_BEFORE_SLEEP 2000
+#define SLEEPS_AT_MOST      400ul  /* some 50 ms */
 #define FENCE_PAUSES        100000 /* a millisecond or more */
 
 static bool membarrier_works(void) {
@@ -144,17 +145,22 @@ static void fence_all_threads(void) {
     errno = saved_errno;
 }
 
-static void wait_for_owner(const struct lane *lane) {
-    unsigned pauses = 0;
+/* Returns whether the owner has come out; if @patient that is waited for. */
+static bool wait_for_owner(const struct lane *lane, bool patient) {
+    unsigned stalls = atomic_load_explicit(&recorder.stalls, memory_order_relaxed);
+    unsigned long pauses_left = (SLEEPS_AT_MOST >> stalls) * PAUSES_BEFORE_SLEEP;
     while (__atomic_load_n(&lane->record->updating, __ATOMIC_ACQUIRE) != 0) {
         lock_pause(1);
-        if (++pauses % PAUSES_BEFORE_SLEEP != 0 || sandbox_inside())
+        if (--pauses_left == 0 && !patient)
+            return false;
+        if (pauses_left % PAUSES_BEFORE_SLEEP != 0 || sandbox_inside())
             continue;
         int saved_errno = errno;
         struct timespec pause = {.tv_nsec = 50000};
         syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
         errno = saved_errno;
     }
+    return true;
 }
 
 /* The latest block of a closed lane goes to its page. */
@@ -243,33 +249,55 @@ static void learn(struct lanes *lanes, int64_t events) {
     lanes->waited_events = 0;
 }
 
-__attribute__((noinline)) void lanes_close(void) {
-    struct lanes *lanes = recorder.lanes;
-    const struct lane *own = own_lane();
-    bool open[TRACE_LANES_MAX] = {false};
+/* Take the leases away. Afterwards no owner enters; some may be in their lanes. */
+static void take_leases(struct lanes *lanes, const struct lane *own) {
     bool others = false;
-    int64_t events = 0;
-
     for (uint32_t i = 0; i < lanes->count; i++) {
         struct lane *lane = &lanes->lane[i];
-        open[i] = atomic_load_explicit(&lane->lease, memory_order_relaxed) != 0;
-        others |= open[i] && lane != own;
+        if (atomic_load_explicit(&lane->lease, memory_order_relaxed) == 0)
+            continue;
+        lane->closing = true;
+        others |= lane != own;
         atomic_store_explicit(&lane->lease, 0, memory_order_relaxed);
     }
-    if (others)
+    if (others) {
+        lanes->closed_events = 0;
+        lanes->closed_others = true;
         fence_all_threads();
-    for (uint32_t i = 0; i < lanes->count; i++) {
-        if (!open[i])
-            continue;
-        if (&lanes->lane[i] != own)
-            wait_for_owner(&lanes->lane[i]);
-        events += flush(&lanes->lane[i]);
     }
-    lanes->open_count = 0;
+}
+
+/* Whether all are out of the lanes; the sums of those that are have gone to the record. */
+static __attribute__((noinline)) bool flush_closing(struct lanes *lanes, bool patient) {
+    const struct lane *own = own_lane();
+    bool all = true;
+    take_leases(lanes, own);
+    for (uint32_t i = 0; i < lanes->count; i++) {
+        struct lane *lane = &lanes->lane[i];
+        if (!lane->closing)
+            continue;
+        if (lane != own && !wait_for_owner(lane, patient)) {
+            all = false;
+            continue;
+        }
+        lanes->closed_events += flush(lane);
+        lane->closing = false;
+        lanes->open_count--;
+    }
+    return all;
+}
+
+/* In two steps for the sake of small stacks: the second goes deep into the table of blocks. */
+bool lanes_close(bool patient) {
+    struct lanes *lanes = recorder.lanes;
+    if (!flush_closing(lanes, patient))
+        return false;
     for (uint32_t i = 0; i < lanes->count; i++)
         settle(&lanes->lane[i]);
-    if (others)
-        learn(lanes, events);
+    if (lanes->closed_others)
+        learn(lanes, lanes->closed_events);
+    lanes->closed_others = false;
+    return true;
 }
 
 /* Opening */
@@ -474,7 +502,9 @@ static bool lacks_page(const struct lane *lane, uintptr_t address) {
 
 bool lanes_prepare(struct lane *lane, uint32_t site, uintptr_t address) {
     bool provided = false;
-    bool taken = booking_enter_beside();
+    bool taken;
+    if (!booking_try_beside(&taken))
+        return false;
     if (lane_is_open(lane, recorder_thread.lease)) {
         if (site != LANES_NO_SITE && lane_row_ready(lane, site) == NULL)
             provided |= ledger_reserve_lane_row(&recorder.ledger, lane->number, site) &&
@@ -501,7 +531,9 @@ static int64_t live_now(const struct lanes *lanes) {
 }
 
 __attribute__((noinline)) void lanes_tick(struct lane *lane) {
-    bool taken = booking_enter_beside();
+    bool taken;
+    if (!booking_try_beside(&taken))
+        return;
     if (lane_is_open(lane, recorder_thread.lease)) {
         uint64_t elapsed_ns = recorder_elapsed_ns();
         if (lane->left_events <= 0) {

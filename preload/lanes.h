@@ -61,12 +61,15 @@ struct lane {
     uint64_t base_reallocations; /* likewise */
     int64_t recent_events;       /* of the owner when lanes were last open */
     bool asks;                   /* the owner had events under the lock since */
+    bool closing;                /* it has no lease any more, and is not flushed yet */
 };
 
 struct lanes {
     struct lane lane[TRACE_LANES_MAX];
     uint32_t count;         /* lanes that have had an owner */
-    uint32_t open_count;    /* lanes that are open */
+    uint32_t open_count;    /* lanes that are open, or closing */
+    int64_t closed_events;  /* of the lanes that are being closed, while they were open */
+    bool closed_others;     /* other threads' are among them */
     uint64_t leases;        /* given so far */
     uint32_t next_idle;     /* lane to be looked at when one is wanted and all have owners */
     uint32_t wait_events;   /* to be booked under the lock before lanes open again */
@@ -88,9 +91,10 @@ void lanes_forbid(void);
 
 /*
  * Close the lanes that are open: their sums go to the process region's record, their latest
- * blocks to the table. The lock is held.
+ * blocks to the table. The lock is held. If not @patient, false when an owner does not come out of
+ * its lane: nothing may be booked then, and the next call goes on.
  */
-void lanes_close(void);
+bool lanes_close(bool patient);
 
 /*
  * A heap event of this thread, at @address or LANES_NO_ADDRESS, was booked under the lock:

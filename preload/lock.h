@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <sys/single_threaded.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LOCK_TRIES      40
@@ -39,9 +40,13 @@ static inline void lock_pause(unsigned times) {
 /*
  * Look again after ever longer pauses. An event moves half a dozen cache lines: where threads do
  * nothing but allocate, it is faster to let the holder do many events in a row than to take turns.
+ * Returns whether the lock is taken, which it is unless nothing happened for @timeout (NULL: for
+ * ever).
  */
-static __attribute__((noinline, unused)) void lock_wait(struct lock *lock) {
+static __attribute__((noinline, unused)) bool lock_wait(struct lock *lock,
+                                                        const struct timespec *timeout) {
     int saved_errno = errno;
+    bool taken = true;
     unsigned pauses = 128;
     for (int i = 0; i < LOCK_TRIES; i++) {
         lock_pause(pauses);
@@ -51,11 +56,14 @@ static __attribute__((noinline, unused)) void lock_wait(struct lock *lock) {
         if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 &&
             atomic_compare_exchange_weak_explicit(&lock->state, &free_state, 1,
                                                   memory_order_acquire, memory_order_relaxed))
-            return;
+            return true;
     }
-    while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
-        syscall(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+    while (taken && atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
+        taken =
+            syscall(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, 2, timeout, NULL, 0) == 0 ||
+            errno != ETIMEDOUT;
     errno = saved_errno;
+    return taken;
 }
 
 static __attribute__((noinline, unused)) void lock_wake(struct lock *lock) {
@@ -71,8 +79,20 @@ static inline bool lock_acquire(struct lock *lock) {
     unsigned free_state = 0;
     if (!atomic_compare_exchange_strong_explicit(&lock->state, &free_state, 1,
                                                  memory_order_acquire, memory_order_relaxed))
-        lock_wait(lock);
+        lock_wait(lock, NULL);
     return true;
+}
+
+/* The same, or false when the holder does nothing for @timeout. */
+static inline bool lock_acquire_within(struct lock *lock, const struct timespec *timeout,
+                                       bool *ret_taken) {
+    *ret_taken = !__libc_single_threaded;
+    if (!*ret_taken)
+        return true;
+    unsigned free_state = 0;
+    return atomic_compare_exchange_strong_explicit(
+               &lock->state, &free_state, 1, memory_order_acquire, memory_order_relaxed) ||
+           lock_wait(lock, timeout);
 }
 
 static inline void lock_release(struct lock *lock, bool taken) {

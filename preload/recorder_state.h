@@ -27,6 +27,7 @@
 #include <stdatomic.h>
 
 #define RECORDER_UNTOLD     64u /* blocks whose usable size the allocator could not tell yet */
+#define RECORDER_STALLS_MAX 6u
 #define RECORDER_BACKTRACES 64u /* more threads than can be unwinding at one time */
 
 /* What is read outside of the lock is kept off the cache lines that are written under it. */
@@ -43,6 +44,7 @@ struct recorder {
     struct mappings mappings;
     struct ledger ledger;
     bool lanes_allowed;                 /* under the lock */
+    _Atomic unsigned stalls;            /* threads that did not come out; counted that far */
     size_t (*usable_size)(void *block); /* NULL: usable sizes are not asked for */
     uintptr_t untold[RECORDER_UNTOLD];  /* addresses */
     uint32_t untold_count;

@@ -78,8 +78,8 @@ void recorder_module_unloaded(void) {
  */
 static void note_modules_of(const struct backtrace *backtrace) {
     bool known = !atomic_load_explicit(&recorder.module_unloaded, memory_order_relaxed);
-    if (known) {
-        bool taken = booking_enter_beside();
+    bool taken;
+    if (known && booking_try_beside(&taken)) {
         known = modules_know(&recorder.modules, backtrace->addresses + backtrace->known_nodes,
                              backtrace->depth_frames - backtrace->known_nodes);
         booking_leave_beside(taken);
@@ -94,19 +94,26 @@ static uint32_t no_stack(enum trace_space space, bool missing) {
     return stacktree_site_no_stack(space);
 }
 
-/* @counted: the stack is already among those that are missing. */
-static __attribute__((noinline, cold)) uint32_t add_site(const struct backtrace *backtrace,
-                                                         enum trace_space space, bool counted) {
-    if (recorder_busy() || !backtrace_has_room(__builtin_frame_address(0), ADD_STACK_BYTES))
-        return no_stack(space, !counted);
+static __attribute__((noinline, cold)) uint32_t
+add_with_room(const struct backtrace *backtrace, enum trace_space space, bool counted) {
     note_modules_of(backtrace);
     bool other;
-    bool taken = booking_enter_beside();
+    bool taken;
+    if (!booking_try_beside(&taken))
+        return no_stack(space, !counted);
     uint32_t site = stacktree_add(&recorder.stacks, backtrace, space, &other);
     if (other)
         recorder_completeness()->stacks_other++;
     booking_leave_beside(taken);
     return site;
+}
+
+/* @counted: the stack is already among those that are missing. */
+static __attribute__((noinline, cold)) uint32_t add_site(const struct backtrace *backtrace,
+                                                         enum trace_space space, bool counted) {
+    if (recorder_busy() || !backtrace_has_room(__builtin_frame_address(0), ADD_STACK_BYTES))
+        return no_stack(space, !counted);
+    return add_with_room(backtrace, space, counted);
 }
 
 static inline bool backtrace_borrow(struct backtrace *backtrace) {

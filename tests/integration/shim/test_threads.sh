@@ -28,6 +28,7 @@ folder=$(absolute "$3")
     victim free_run v.heap.added=8000009 v.heap.net=0 v.heap.largest=1000002 regions.run=3 \
         run@1.heap.added=8000008 run@2.heap.added=8000008 run@3.heap.added=8000009 \
         run@1.heap.net=0 run@2.heap.net=0 run@3.heap.net=0 $ended
+    victim stop_world process.anon.added=65536 process.anon.net=0 $ended
     victim realloc_race v.heap.added=67108864 v.heap.net=0 v.heap.failed=0 \
         'v.heap.reallocations>=80000' $ended
     victim region_storm v.heap.added=10000 v.heap.net=0 regions.a=600 regions.b=600 \
