@@ -194,7 +194,7 @@ static void test_every_null_cell_can_be_told_from_one_that_looks_like_it(void **
         struct column column;
         column_init(&column, &fields[i]);
         column.marks_nulls = true;
-        double nan = NAN;
+        double nan = (double)NAN;
         for (int row = 0; row < 100; row++) {
             if (row % 3 == 0)
                 assert_int_equal(column_end_null(&column), 0);

@@ -17,7 +17,7 @@ static void *blocks[100];
 static char *pages;
 static volatile bool done;
 
-static void work(void) {
+static _Noreturn void work(void) {
     votrace_region_begin("child");
     void *own = opaque(malloc(250));
     votrace_region_end("child");
