@@ -81,7 +81,7 @@ uint64_t book_usable_freed(uintptr_t address, uint64_t bytes, uint64_t usable_by
  * How long to wait for a thread that does not come out: longer than one that was preempted takes,
  * and less each time that was not enough, as it is with collectors that stop the world often.
  */
-#define PATIENCE_NS 50000000
+#define PATIENCE_NS 400000000
 
 static inline __attribute__((always_inline)) bool enter_within_patience(bool *ret_taken) {
     unsigned stalls = atomic_load_explicit(&recorder.stalls, memory_order_relaxed);

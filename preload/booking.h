@@ -52,9 +52,10 @@ static inline bool booking_enter(void) {
 }
 
 /*
- * The same, unless this thread is in the recorder already (a signal handler has interrupted
- * it), or another one does not come out: it may have been stopped there by a signal, and go on
- * only when this one is through, as with collectors that stop the world. False: leave a note.
+ * The same, for mappings, unless this thread is in the recorder already (a signal handler has
+ * interrupted it), or another one does not come out: it may have been stopped there by a signal,
+ * and go on only when this one is through, as with collectors that stop the world. False: leave a
+ * note. Who allocates while the world is stopped may find the allocator's own locks held as well.
  */
 bool booking_try(bool *ret_taken);
 /* The same beside open lanes. */

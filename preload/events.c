@@ -71,12 +71,12 @@ static __attribute__((noinline)) void allocated_slowly(struct lane *lane, uintpt
     if (prepare(lane, site, LANES_NO_ADDRESS) &&
         lane_allocate(lane, recorder_thread.lease, &recorder.blocks, address, bytes, site))
         return;
-    uint64_t usable_bytes = usable_of(address);
-    bool taken;
-    if (!booking_try(&taken)) {
+    if (recorder_busy()) {
         queue_allocated(address, bytes, site);
         return;
     }
+    uint64_t usable_bytes = usable_of(address);
+    bool taken = booking_enter();
     book_allocated(address, bytes, usable_bytes, site);
     book_point();
     lanes_note_event(address, (int64_t)bytes);
@@ -171,11 +171,7 @@ static __attribute__((noinline)) void freed_slowly(struct lane *lane, uintptr_t 
         freed_asking(address, temporary);
         return;
     }
-    bool taken;
-    if (!booking_try(&taken)) {
-        queue_freed(address, temporary);
-        return;
-    }
+    bool taken = booking_enter();
     uint64_t bytes = book_freed(address, 0, temporary);
     book_point();
     lanes_note_event(bytes > 0 ? address : LANES_NO_ADDRESS, -(int64_t)bytes);

@@ -30,7 +30,7 @@
 #define WORTH_EVENTS_MARKED 50000
 #define ACTIVE_SHARE        16 /* of the events in lanes, to get one again without asking */
 #define PAUSES_BEFORE_SLEEP 2000
-#define SLEEPS_AT_MOST      400ul  /* some 50 ms */
+#define SLEEPS_AT_MOST      3200ul /* some 400 ms */
 #define FENCE_PAUSES        100000 /* a millisecond or more */
 
 static bool membarrier_works(void) {

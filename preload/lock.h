@@ -25,7 +25,8 @@
 #define LOCK_PAUSES_MAX 4096u
 
 struct lock {
-    _Atomic unsigned state; /* 0 free, 1 held, 2 held and somebody sleeps */
+    _Atomic unsigned state;    /* 0 free, 1 held, 2 held and somebody sleeps */
+    _Atomic unsigned releases; /* so far: who waits can tell a holder that does not go on */
 };
 
 static inline void lock_pause(unsigned times) {
@@ -40,8 +41,8 @@ static inline void lock_pause(unsigned times) {
 /*
  * Look again after ever longer pauses. An event moves half a dozen cache lines: where threads do
  * nothing but allocate, it is faster to let the holder do many events in a row than to take turns.
- * Returns whether the lock is taken, which it is unless nothing happened for @timeout (NULL: for
- * ever).
+ * Returns whether the lock is taken, which it is unless one thread kept it all through
+ * @timeout (NULL: for ever).
  */
 static __attribute__((noinline, unused)) bool lock_wait(struct lock *lock,
                                                         const struct timespec *timeout) {
@@ -58,10 +59,13 @@ static __attribute__((noinline, unused)) bool lock_wait(struct lock *lock,
                                                   memory_order_acquire, memory_order_relaxed))
             return true;
     }
-    while (taken && atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
+    while (taken && atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0) {
+        unsigned releases = atomic_load_explicit(&lock->releases, memory_order_relaxed);
         taken =
             syscall(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, 2, timeout, NULL, 0) == 0 ||
-            errno != ETIMEDOUT;
+            errno != ETIMEDOUT ||
+            atomic_load_explicit(&lock->releases, memory_order_relaxed) != releases;
+    }
     errno = saved_errno;
     return taken;
 }
@@ -98,6 +102,9 @@ static inline bool lock_acquire_within(struct lock *lock, const struct timespec 
 static inline void lock_release(struct lock *lock, bool taken) {
     if (!taken)
         return;
+    atomic_store_explicit(&lock->releases,
+                          atomic_load_explicit(&lock->releases, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
     if (atomic_exchange_explicit(&lock->state, 0, memory_order_release) == 2)
         lock_wake(lock);
 }

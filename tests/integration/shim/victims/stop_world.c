@@ -7,7 +7,7 @@
 
 #include <semaphore.h>
 
-#define ROUNDS 300
+#define ROUNDS 150
 
 static sem_t answer;
 static volatile sig_atomic_t stopped;
