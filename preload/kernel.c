@@ -12,26 +12,49 @@
 
 #if defined(__x86_64__)
 
-static inline long enter_kernel(long number, const long a[6]) {
-    register long fourth __asm__("r10") = a[3];
-    register long fifth __asm__("r8") = a[4];
-    register long sixth __asm__("r9") = a[5];
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(fourth), "r"(fifth),
-                       "r"(sixth)
-                     : "rcx", "r11", "memory");
-    if ((unsigned long)result <= -4096UL)
-        return result;
+/* As libc's syscall() does it. In C the frame of a variadic function is too large for some stacks. */
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".globl kernel_call\n"
+        ".hidden kernel_call\n"
+        ".type kernel_call, @function\n"
+        "kernel_call:\n"
+        ".cfi_startproc\n"
+        "mov %rdi, %rax\n"
+        "mov %rsi, %rdi\n"
+        "mov %rdx, %rsi\n"
+        "mov %rcx, %rdx\n"
+        "mov %r8, %r10\n"
+        "mov %r9, %r8\n"
+        "mov 8(%rsp), %r9\n" /* what is there if six were not given is not looked at */
+        "syscall\n"
+        "cmp $-4095, %rax\n"
+        "jae 1f\n"
+        "ret\n"
+        "1:\n"
+        "mov %rax, %rdi\n"
+        "jmp kernel_failed\n"
+        ".cfi_endproc\n"
+        ".size kernel_call, .-kernel_call\n");
+
+long kernel_failed(long result) __attribute__((used, visibility("hidden")));
+
+long kernel_failed(long result) {
     errno = (int)-result;
     return -1;
 }
 
 #else
 
-static long enter_kernel(long number, const long a[6]) {
+/* Six words are read, however many were given: what is behind those is not looked at. */
+long kernel_call(long number, ...) {
     static long (*libcs)(long, long, long, long, long, long, long);
+    long a[6];
+    va_list arguments;
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(arguments, long);
+    va_end(arguments);
     if (libcs == NULL) {
         void *symbol = dlsym(RTLD_NEXT, "syscall");
         memcpy(&libcs, &symbol, sizeof(symbol));
@@ -40,14 +63,3 @@ static long enter_kernel(long number, const long a[6]) {
 }
 
 #endif
-
-/* Six words are read, however many were given: what is behind those is not looked at. */
-long kernel_call(long number, ...) {
-    long words[6];
-    va_list arguments;
-    va_start(arguments, number);
-    for (int i = 0; i < 6; i++)
-        words[i] = va_arg(arguments, long);
-    va_end(arguments);
-    return enter_kernel(number, words);
-}
