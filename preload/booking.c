@@ -28,15 +28,15 @@ void book_mapping(struct mapping mapping) {
     }
 }
 
+void book_mapping_over(struct mapping mapping) {
+    book_unmapped(mapping.start, mapping.end, UINT64_MAX);
+    mapping.birth = ledger_birth(&recorder.ledger);
+    book_mapping(mapping);
+}
+
 void book_mapped(uintptr_t address, uint64_t bytes, enum trace_space space, uint32_t site) {
-    book_unmapped(address, address + bytes, UINT64_MAX);
-    book_mapping((struct mapping){
-        .start = address,
-        .end = address + bytes,
-        .site = site,
-        .birth = ledger_birth(&recorder.ledger),
-        .space = space,
-    });
+    book_mapping_over((struct mapping){
+        .start = address, .end = address + bytes, .site = site, .space = space});
 }
 
 /* The stack could only be looked up for a space, which is known only now. */

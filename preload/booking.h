@@ -153,6 +153,9 @@ void book_unmapped(uintptr_t start, uintptr_t end, uint64_t serial);
 /* Book a mapping where nothing is known. */
 void book_mapping(struct mapping mapping);
 
+/* Book one that is born now; whatever was known there is gone. */
+void book_mapping_over(struct mapping mapping);
+
 /* Reserved addresses in [start, end) became memory, by @site of TRACE_MAP_ANON. */
 void book_protected(uintptr_t start, uintptr_t end, uint32_t site);
 

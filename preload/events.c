@@ -10,14 +10,6 @@
 #include "booking.h"
 #include "sites.h"
 
-/* The thread was interrupted inside the recorder: leave a note. */
-static __attribute__((noinline, cold)) void queue(struct pending_event event) {
-    event.number = recorder_thread.number;
-    if (!pending_push(&recorder.pending, event))
-        __atomic_fetch_add(&recorder_completeness()->events_lost, 1, __ATOMIC_RELAXED);
-    recorder_thread.doing |= THREAD_NOTED;
-}
-
 /* Heap */
 
 static __attribute__((noinline, cold)) uint64_t ask_usable(uintptr_t address) {
@@ -37,18 +29,18 @@ static inline uint64_t usable_of(uintptr_t address) {
 /* Of their own, for the sake of small stacks: the event must not be in their callers' frames. */
 static __attribute__((noinline, cold)) void queue_allocated(uintptr_t address, uint64_t bytes,
                                                             uint32_t site) {
-    queue((struct pending_event){.kind = PENDING_ALLOCATED,
-                                 .address = address,
-                                 .bytes = bytes,
-                                 .usable_bytes = usable_of(address),
-                                 .site = site});
+    book_later((struct pending_event){.kind = PENDING_ALLOCATED,
+                                      .address = address,
+                                      .bytes = bytes,
+                                      .usable_bytes = usable_of(address),
+                                      .site = site});
 }
 
 static __attribute__((noinline, cold)) void queue_freed(uintptr_t address, bool temporary) {
-    queue((struct pending_event){.kind = PENDING_FREED,
-                                 .address = address,
-                                 .usable_bytes = usable_of(address),
-                                 .temporary = temporary});
+    book_later((struct pending_event){.kind = PENDING_FREED,
+                                      .address = address,
+                                      .usable_bytes = usable_of(address),
+                                      .temporary = temporary});
 }
 
 /* This thread's lane, if it may try there what has to be booked; else NULL. */
@@ -325,11 +317,11 @@ void recorder_mapped(uintptr_t address, uint64_t bytes, enum trace_space space,
     bytes = round_to_pages(bytes);
     bool taken;
     if (!booking_try(&taken)) {
-        queue((struct pending_event){.kind = PENDING_MAPPED,
-                                     .space = space,
-                                     .address = address,
-                                     .bytes = bytes,
-                                     .site = site});
+        book_later((struct pending_event){.kind = PENDING_MAPPED,
+                                          .space = space,
+                                          .address = address,
+                                          .bytes = bytes,
+                                          .site = site});
         return;
     }
     book_mapped(address, bytes, space, site);
@@ -360,7 +352,7 @@ void recorder_unmapped(uintptr_t address, uint64_t bytes,
     bytes = round_to_pages(bytes);
     bool taken;
     if (unmapping->queued || !booking_try(&taken)) {
-        queue((struct pending_event){
+        book_later((struct pending_event){
             .kind = PENDING_UNMAPPED, .address = address, .bytes = bytes});
         return;
     }
@@ -375,12 +367,12 @@ void recorder_remapped(struct recorder_range old, struct recorder_range new, boo
     old.bytes = round_to_pages(old.bytes);
     new.bytes = round_to_pages(new.bytes);
     if (unmapping->queued) {
-        queue((struct pending_event){.kind = PENDING_REMAPPED,
-                                     .address = new.address,
-                                     .bytes = new.bytes,
-                                     .old_address = old.address,
-                                     .old_bytes = old.bytes,
-                                     .keeps_old = keeps_old});
+        book_later((struct pending_event){.kind = PENDING_REMAPPED,
+                                          .address = new.address,
+                                          .bytes = new.bytes,
+                                          .old_address = old.address,
+                                          .old_bytes = old.bytes,
+                                          .keeps_old = keeps_old});
         return;
     }
     if (!unmapping->known)

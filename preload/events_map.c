@@ -143,12 +143,10 @@ void recorder_break_moved(uintptr_t old, uintptr_t new, const uintptr_t *frame) 
 /* Shared memory segments */
 
 void book_attached(uintptr_t address, uint64_t bytes, uint32_t site) {
-    book_unmapped(address, address + bytes, UINT64_MAX);
-    book_mapping((struct mapping){
+    book_mapping_over((struct mapping){
         .start = address,
         .end = address + bytes,
         .site = site,
-        .birth = ledger_birth(&recorder.ledger),
         .space = TRACE_MAP_ANON,
         .attached_at = address,
     });
