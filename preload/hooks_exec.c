@@ -101,41 +101,41 @@ static void list_arguments(const char *first, va_list arguments, size_t count,
         ret_argv[i] = va_arg(arguments, char *);
 }
 
+/*
+ * The arguments of a function that has them in its call, from @first on, as an array on that
+ * function's stack, as libc does: a child of vfork() must not allocate. What follows NULL is next
+ * in @arguments.
+ */
+#define GATHER_ARGUMENTS(argv, first, arguments)                                               \
+    do {                                                                                       \
+        va_start(arguments, first);                                                            \
+        size_t count = count_arguments(first, arguments);                                      \
+        va_end(arguments);                                                                     \
+        (argv) = alloca((count + 1) * sizeof(*(argv)));                                        \
+        va_start(arguments, first);                                                            \
+        list_arguments(first, arguments, count, argv);                                         \
+    } while (0)
+
 EXPORT int execl(const char *path, const char *argument, ...) {
     va_list arguments;
-    va_start(arguments, argument);
-    size_t count = count_arguments(argument, arguments);
-    va_end(arguments);
-    /* On the stack, as libc does: a child of vfork() must not allocate. */
-    char **argv = alloca((count + 1) * sizeof(*argv));
-    va_start(arguments, argument);
-    list_arguments(argument, arguments, count, argv);
+    char **argv;
+    GATHER_ARGUMENTS(argv, argument, arguments);
     va_end(arguments);
     return execv(path, argv);
 }
 
 EXPORT int execlp(const char *file, const char *argument, ...) {
     va_list arguments;
-    va_start(arguments, argument);
-    size_t count = count_arguments(argument, arguments);
-    va_end(arguments);
-    /* On the stack, as libc does: a child of vfork() must not allocate. */
-    char **argv = alloca((count + 1) * sizeof(*argv));
-    va_start(arguments, argument);
-    list_arguments(argument, arguments, count, argv);
+    char **argv;
+    GATHER_ARGUMENTS(argv, argument, arguments);
     va_end(arguments);
     return execvp(file, argv);
 }
 
 EXPORT int execle(const char *path, const char *argument, ...) {
     va_list arguments;
-    va_start(arguments, argument);
-    size_t count = count_arguments(argument, arguments);
-    va_end(arguments);
-    /* On the stack, as libc does: a child of vfork() must not allocate. */
-    char **argv = alloca((count + 1) * sizeof(*argv));
-    va_start(arguments, argument);
-    list_arguments(argument, arguments, count, argv);
+    char **argv;
+    GATHER_ARGUMENTS(argv, argument, arguments);
     char *const *envp = va_arg(arguments, char *const *);
     va_end(arguments);
     return execve(path, argv, envp);
