@@ -40,6 +40,7 @@ int run_describe(struct run *run, const char *benchmark, const struct run_param 
     run->host = keep(run, system.nodename);
     run->kernel = keep(run, system.release);
     run->machine = keep(run, system.machine);
+    run->origin = origin_unknown;
     if (!kept || !run->benchmark || !run->host || !run->kernel || !run->machine)
         return -ENOMEM;
     for (size_t i = 0; i < param_count; i++) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "attributes.h"
+#include "origin.h"
 #include "profile.h"
 
 #include <stdbool.h>
@@ -35,7 +36,8 @@ struct run {
     size_t param_count;
     const char *host;
     const char *kernel;
-    const char *machine;
+    const char *machine; /* its architecture */
+    struct origin origin;
     enum run_outcome outcome;
     int status;
     struct profile profile; /* its arena owns all the strings above */

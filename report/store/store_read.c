@@ -110,6 +110,7 @@ static int run_columns_take(struct store_reader *reader, sqlite3_stmt *s, struct
         !store_uint32(s, 3, &run->repeat) || !store_uint32(s, 14, &profile->pid) ||
         !store_uint32(s, 21, &profile->depth_limit) || !run_lineage_take(s, run))
         return store_damaged(reader, "a run with impossible values");
+    run->origin = origin_unknown;
     run->id = sqlite3_column_int64(s, 0);
     strcpy(run->uuid, uuid);
     strcpy(run->set_uuid, set_uuid);

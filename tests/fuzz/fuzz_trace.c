@@ -69,8 +69,12 @@ static struct term sink_open(FILE *stream) {
 static void print_profile(FILE *sink, const struct profile *profile) {
     struct term term = sink_open(sink);
     const struct render_show options = {.sizes = true, .timeline = true};
-    const struct run run = {
-        .benchmark = "", .host = "", .kernel = "", .machine = "", .profile = *profile};
+    const struct run run = {.benchmark = "",
+                            .host = "",
+                            .kernel = "",
+                            .machine = "",
+                            .origin = origin_unknown,
+                            .profile = *profile};
     require(render_show_text(&term, &run, &options) == 0);
     require(render_show_json(sink, &run, &options) == 0);
 }

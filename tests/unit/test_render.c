@@ -27,6 +27,7 @@ static struct run run_of(const struct profile_region *regions, size_t count) {
         .host = "host",
         .kernel = "6.1",
         .machine = "x86_64",
+        .origin = origin_unknown,
         .outcome = RUN_EXITED,
         .profile = {.program = "victim",
                     .exe = "",
