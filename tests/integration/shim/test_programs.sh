@@ -150,10 +150,11 @@ fi
 largest=$(find "$source/common" "$source/preload" "$source/report" -name '*.c' \
     ! -exec grep -q '"config.h"\|schema' {} \; -exec ls -S {} + | head -n 1)
 if command -v gcc >/dev/null && pkg-config --exists libdw sqlite3; then
+    # A folder has folders, and files name each other without them.
     # shellcheck disable=SC2046
-    both gcc -std=gnu17 -D_GNU_SOURCE -O2 -c "-I$source/include" "-I$source/common" \
-        "-I$source/preload" "-I$source/report" $(pkg-config --cflags libdw sqlite3) \
-        "$largest" -o object.o
+    both gcc -std=gnu17 -D_GNU_SOURCE -O2 -c "-I$source/include" \
+        $(find "$source/common" "$source/preload" "$source/report" -type d -printf '-I%p ') \
+        $(pkg-config --cflags libdw sqlite3) "$largest" -o object.o
     {
         exited_with 0 && same_output && same_files object.o && traces_hold '*gcc*' cc1 '*as' &&
             whole cc1 '*as'
