@@ -152,9 +152,8 @@ bool callsite_is_vague(const struct callsite *site, uint32_t node) {
     return frame->function[0] == '\0' && site->vague && site->vague[frame->module];
 }
 
-/* The module, and where offsets mean something the build and the offset. */
-static int nameless_compare(const struct callsite *a_site, uint32_t a_node,
-                            const struct callsite *b_site, uint32_t b_node) {
+int callsite_compare_nameless(const struct callsite *a_site, uint32_t a_node,
+                              const struct callsite *b_site, uint32_t b_node) {
     const struct profile_frame *a = callsite_frame(a_site->profile, a_node);
     const struct profile_frame *b = callsite_frame(b_site->profile, b_node);
     const struct profile_module *a_module = &a_site->profile->modules[a->module];
@@ -184,7 +183,7 @@ static int frame_compare(const struct callsite *a_site, uint32_t a_node,
     if (order == 0)
         order = strcmp(callsite_basename(a->file), callsite_basename(b->file));
     if (order == 0 && a->function[0] == '\0')
-        order = nameless_compare(a_site, a_node, b_site, b_node);
+        order = callsite_compare_nameless(a_site, a_node, b_site, b_node);
     return order;
 }
 

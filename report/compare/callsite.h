@@ -69,6 +69,13 @@ int callsite_compare_telling(const struct callsite *a, const struct callsite *b)
 /* The same for the names of their functions alone, whatever the file. */
 int callsite_compare_function(const struct callsite *a, const struct callsite *b) _nonnull_;
 
+/*
+ * Order of two nodes without a function: by module, and where offsets mean something by build
+ * and offset.
+ */
+int callsite_compare_nameless(const struct callsite *a_site, uint32_t a_node,
+                              const struct callsite *b_site, uint32_t b_node) _nonnull_;
+
 /* The next node outwards of @node that is another function; 0 when there is none. */
 uint32_t callsite_caller(const struct callsite *site, uint32_t node) _nonnull_;
 

@@ -10,98 +10,16 @@
 #include "diff.h"
 #include "gate.h"
 #include "render.h"
-#include "trace_builder.h"
+#include "run_builder.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What a test program does inside "parse": bytes allocated at a stack of functions, the
- * innermost last, as "main/read_rows/xrealloc". A name "lib:" is a nameless frame of libxml2,
- * "hid:" one of the program: what strip leaves of a function. A stack that begins with "map:"
- * is one of mmap.
- */
-struct work {
-    const char *stack;
-    uint64_t bytes;
-};
-
-#define FUNCTION_BYTES 32
-
-static uint32_t stack_of(struct trace_builder *b, char functions[BUILDER_NODES][FUNCTION_BYTES],
-                         const char *stack) {
-    uint32_t node = 0;
-    for (const char *at = stack; *at != '\0';) {
-        size_t length = strcspn(at, "/");
-        bool in_library = strncmp(at, "lib:", 4) == 0;
-        bool is_nameless = in_library || strncmp(at, "hid:", 4) == 0;
-        uint64_t address = (in_library ? 0x90000u : 0x10000u) + 16u * b->header.node_count;
-        node = trace_builder_node(b, node, address);
-        assert_true(length < FUNCTION_BYTES);
-        if (!is_nameless)
-            memcpy(functions[node], at, length);
-        at += length + (at[length] == '/');
-    }
-    return node;
-}
-
-/* Nothing is freed, so both spaces have their peak at the end. */
-static void combine_spaces(struct profile *profile) {
-    struct profile_region *regions = (struct profile_region *)profile->regions;
-    for (size_t i = 0; i < profile->region_count; i++) {
-        const struct profile_totals *totals = regions[i].totals;
-        regions[i].combined_start_bytes =
-            totals[TRACE_HEAP].start.bytes + totals[TRACE_MAP_ANON].start.bytes;
-        regions[i].combined_peak_bytes =
-            totals[TRACE_HEAP].peak_bytes + totals[TRACE_MAP_ANON].peak_bytes;
-    }
-}
-
-static void make_run(struct run *ret_run, const char *name, const char *format,
-                     const struct work *work, size_t count, const char *region_name) {
-    struct trace_builder b;
-    struct fault fault = {0};
-    struct trace *trace;
-    size_t size;
-    char functions[BUILDER_NODES][FUNCTION_BYTES] = {0};
-    trace_builder_init(&b);
-    trace_builder_module(&b, "/opt/victim", 0x10000, 0x20000, 0);
-    trace_builder_module(&b, "/usr/lib/x86_64-linux-gnu/libxml2.so.2", 0x90000, 0xa0000, 0);
-    trace_builder_allocate(&b, 0, 500);
-    uint32_t region = region_name ? trace_builder_begin(&b, region_name) : 0;
-    for (size_t i = 0; i < count; i++) {
-        bool mapped = strncmp(work[i].stack, "map:", 4) == 0;
-        uint32_t node = stack_of(&b, functions, work[i].stack + (mapped ? 4 : 0));
-        uint32_t site = trace_builder_site(&b, node, mapped ? TRACE_MAP_ANON : TRACE_HEAP);
-        trace_builder_allocate(&b, site, work[i].bytes);
-    }
-    if (region_name)
-        trace_builder_end(&b, region);
-    trace_builder_exit(&b);
-    unsigned char *file = trace_builder_write(&b, &size);
-    *ret_run = (struct run){0};
-    assert_int_equal(trace_from_bytes(file, size, &trace, &fault), 0);
-    assert_int_equal(profile_from_trace(trace, &ret_run->profile, &fault), 0);
-    trace_close(trace);
-    free(file);
-
-    struct profile *profile = &ret_run->profile;
-    combine_spaces(profile);
-    struct profile_frame *frames = (struct profile_frame *)profile->frames;
-    for (size_t i = 1; i < profile->node_count; i++) {
-        struct profile_frame *frame = &frames[profile->nodes[i].frame];
-        frame->function = arena_text(&profile->arena, functions[i], strlen(functions[i]));
-        frame->file = functions[i][0] != '\0' ? "/src/reader.c" : "";
-        frame->lineno = (uint32_t)i;
-    }
-    struct run_param param = {"format", format};
-    assert_int_equal(run_describe(ret_run, name, &param, 1), 0);
-    ret_run->outcome = RUN_EXITED;
-}
-
 #define MAKE(run, format, ...)                                                                 \
-    make_run(run, "votable.parse", format, (const struct work[]){__VA_ARGS__},                 \
-             sizeof((const struct work[]){__VA_ARGS__}) / sizeof(struct work), "parse")
+    run_build(run, "votable.parse", format, (const struct run_work[]){__VA_ARGS__},            \
+              sizeof((const struct run_work[]){__VA_ARGS__}) / sizeof(struct run_work),        \
+              "parse")
 
 static int64_t sites_total(const struct diff_row *row) {
     int64_t sum = 0;
@@ -336,7 +254,7 @@ static void test_benchmarks_match_by_name_parameters_and_region(void **state) {
     struct diff diff;
     MAKE(&before[0], "binary", {"main/a", 10});
     MAKE(&before[1], "text", {"main/a", 10});
-    make_run(&before[2], "gone", "x", (const struct work[]){{"main/a", 1}}, 1, NULL);
+    run_build(&before[2], "gone", "x", (const struct run_work[]){{"main/a", 1}}, 1, NULL);
     MAKE(&after[0], "text", {"main/a", 11});
     MAKE(&after[1], "new", {"main/a", 11});
     assert_int_equal(diff_compare(before, 3, after, 2, false, &diff), 0);
