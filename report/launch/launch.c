@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -182,6 +183,14 @@ static int spawn(struct launch *launch, char *const *arguments, char *const *env
     return 0;
 }
 
+/* getrusage(2): the kernel counts it in KiB. */
+static int64_t rss_of_its_own(const struct rusage *usage) {
+    struct rusage ours;
+    if (getrusage(RUSAGE_SELF, &ours) < 0 || usage->ru_maxrss <= ours.ru_maxrss)
+        return 0;
+    return (int64_t)usage->ru_maxrss * 1024;
+}
+
 static void wait_for_end(struct launch *launch, const sigset_t *waited) {
     while (true) {
         siginfo_t info;
@@ -194,8 +203,11 @@ static void wait_for_end(struct launch *launch, const sigset_t *waited) {
                 kill(launch->pid, number);
             continue;
         }
-        if (waitpid(launch->pid, &launch->wait_status, WNOHANG) == launch->pid)
+        struct rusage usage;
+        if (wait4(launch->pid, &launch->wait_status, WNOHANG, &usage) == launch->pid) {
+            launch->max_rss_bytes = rss_of_its_own(&usage);
             return;
+        }
     }
 }
 

@@ -38,6 +38,12 @@ struct launch {
     char folder[PATH_MAX];  /* "" when there is none */
     char trace[PATH_MAX];   /* of the program itself; "" until it was found */
     int wait_status;        /* as of waitpid() */
+    /*
+     * Largest resident size of the process, ru_maxrss of wait4(2). The kernel lets a process
+     * begin with the largest size of the one that started it, so that what is not above our own
+     * is ours: then it is 0, not known.
+     */
+    int64_t max_rss_bytes;
     int pid;
     size_t replaced_count; /* traces of programs that the same process was before an exec */
     size_t other_count;    /* traces of other processes */
