@@ -199,14 +199,11 @@ static bool is_in(const struct blocks_page *page, uintptr_t address) {
 __attribute__((noinline)) int
 blocks_page_insert_slowly(struct blocks *blocks, uintptr_t address, const struct block *block,
                           struct block *ret_old, bool *ret_stale) {
-    struct blocks_page *page = blocks_page_of(blocks, address);
-    if (page != NULL)
-        *ret_stale = blocks_take_out(page, address, ret_old);
-    if (page == NULL || !blocks_has_room(page)) {
-        page = blocks_make_room(blocks, address);
-        if (page == NULL)
-            return -ENOMEM;
-    }
+    /* Room first: one block can be told to be lost, not also the older one at its address. */
+    struct blocks_page *page = blocks_make_room(blocks, address);
+    if (page == NULL)
+        return -ENOMEM;
+    *ret_stale = blocks_take_out(page, address, ret_old);
     put_in(page, address, block);
     return 0;
 }

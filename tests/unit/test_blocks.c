@@ -292,6 +292,30 @@ static void test_when_memory_is_refused_the_block_that_is_lost_is_told(void **st
     assert_int_equal(in_bytes, lost_bytes);
 }
 
+/* The page is full, and the newcomer is where a block is whose free was not seen. */
+static void test_when_memory_is_refused_the_older_block_stays(void **state) {
+    static struct blocks blocks;
+    struct block old = {0};
+    bool stale;
+    const uintptr_t page = 0x7f0000000000;
+    uintptr_t elsewhere = page + 0x10000;
+    assert_int_equal(blocks_init(&blocks), 0);
+    for (uintptr_t i = 0; i < BLOCKS_SEGMENT_SLOTS - 2; i++)
+        blocks_insert(&blocks, page + i * 64, 100 + i, 1, 0, &old, &stale);
+    blocks_insert(&blocks, page + 0xf000, BLOCKS_WIDE, 1, 0, &old, &stale);
+    sysmem_refuse_after(0);
+    while (blocks_insert(&blocks, elsewhere, 1, 1, 0, &old, &stale) == 0)
+        elsewhere += 0x10000;
+    assert_int_equal(blocks_insert(&blocks, page, 7, 2, 0, &old, &stale), -ENOMEM);
+    assert_int_equal(blocks_insert(&blocks, elsewhere, 1, 1, 0, &old, &stale), -ENOMEM);
+    sysmem_refuse_after(SYSMEM_NEVER);
+    assert_false(stale);
+    assert_int_equal(old.size_bytes, 7);
+    assert_int_equal(old.site, 2);
+    assert_true(blocks_remove(&blocks, page, &old));
+    assert_int_equal(old.size_bytes, 100);
+}
+
 static void test_init_fails_when_memory_is_refused(void **state) {
     static struct blocks blocks;
     sysmem_refuse_after(0);
@@ -616,6 +640,7 @@ int main(void) {
         cmocka_unit_test(test_a_stale_entry_is_returned_when_its_address_comes_again),
         cmocka_unit_test(test_stale_entries_keep_the_sum_whole),
         cmocka_unit_test(test_when_memory_is_refused_the_block_that_is_lost_is_told),
+        cmocka_unit_test(test_when_memory_is_refused_the_older_block_stays),
         cmocka_unit_test(test_lanes_and_the_lock_share_one_table),
         cmocka_unit_test(test_threads_use_their_own_pages_without_the_lock),
         cmocka_unit_test(test_a_page_that_is_made_for_a_lane_never_is_lane_zeros),
