@@ -5,7 +5,8 @@
  *
  * While the real function runs, THREAD_IN_REAL is set: what an allocator calls to do its work (its
  * own mmap, a calloc built on malloc) is not an event of the program. The state found is put back,
- * not cleared. malloc and free leave it out where the allocator is libc's, which calls no hook.
+ * not cleared. Where the allocator is libc's, which calls no hook, it is left out: what comes by is
+ * a signal handler's.
  */
 #include "hooks.h"
 
@@ -172,6 +173,9 @@ static inline void *reallocate(void *block, size_t count, size_t size, bool arra
     bool nested = real_begin();
     struct recorder_taken taken;
     bool told = !nested && recorder_awake();
+    /* libc's reallocarray() calls realloc(), which is a hook. */
+    if (real_is_libc && !overflow)
+        array = false;
 
     if (block == NULL || overflow || !told) {
         void *result =

@@ -23,9 +23,14 @@
 /* Look the real functions up and start the recorder; false if @place is still empty. */
 bool hooks_resolve(void **place);
 
+/*
+ * Around a real allocation function. libc's call no hook: what comes by meanwhile is a signal
+ * handler's, and counts.
+ */
 static inline bool real_begin(void) {
     bool nested = (recorder_thread.doing & THREAD_IN_REAL) != 0;
-    recorder_thread.doing |= THREAD_IN_REAL;
+    if (!real_is_libc)
+        recorder_thread.doing |= THREAD_IN_REAL;
     return nested;
 }
 

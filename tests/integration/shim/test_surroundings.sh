@@ -33,6 +33,7 @@ stuck='state=2 updating=0 all:file_refused>=1 all:cut=1'
         victim "signal_storm $threads maps" v.heap.added=100000 v.heap.net=0 \
             'v.anon.allocations>=100' v.anon.net=0 v.anon.failed=0 $ended
     done
+    victim calloc_handler v.heap.net=2400 v.anon.allocations=100 v.anon.net=0 $ended
     victim signal_wait v.heap.allocations=1000 v.heap.net=0 $ended
     victim interrupts v.heap.allocations=30000 'all:used_bytes>=2000000' $ended
     victim cancel v.heap.allocations=20002 v.heap.frees=20002 v.anon.allocations=200 \
