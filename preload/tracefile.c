@@ -162,6 +162,29 @@ static int create(struct tracefile *file, const char *path) {
     return -1;
 }
 
+static void write_header(struct trace_header *header) {
+    memcpy(header->magic, TRACE_MAGIC, sizeof(header->magic));
+    header->version = TRACE_VERSION;
+    header->header_bytes = TRACE_HEADER_BYTES;
+    header->byte_order = TRACE_BYTE_ORDER;
+    header->state = TRACE_STARTING;
+    header->used_bytes = TRACE_HEADER_BYTES;
+    header->page_bytes = (uint32_t)page_bytes();
+}
+
+/*
+ * A process may be killed at any time: the file is empty or has its header, and is never merely
+ * large.
+ */
+static bool put_header(int fd) {
+    static union {
+        struct trace_header header;
+        unsigned char bytes[TRACE_HEADER_BYTES];
+    } first;
+    write_header(&first.header);
+    return size_allowed(sizeof(first)) && raw_write(fd, &first, sizeof(first), 0);
+}
+
 static bool open_in_file(struct tracefile *file, const char *path) {
     int fd = create(file, path);
     if (fd < 0)
@@ -169,7 +192,8 @@ static bool open_in_file(struct tracefile *file, const char *path) {
 
     struct stat status;
     unsigned char *mapped = NULL;
-    if (syscall(SYS_fstat, fd, &status) == 0 && allocate(fd, 0, FIRST_EXTENT_BYTES))
+    if (put_header(fd) && syscall(SYS_fstat, fd, &status) == 0 &&
+        allocate(fd, 0, FIRST_EXTENT_BYTES))
         mapped = map_file(fd, 0, FIRST_EXTENT_BYTES);
     raw_close(fd);
     if (mapped == NULL) {
@@ -181,16 +205,6 @@ static bool open_in_file(struct tracefile *file, const char *path) {
     file->inode = status.st_ino;
     file->place = mapped;
     return true;
-}
-
-static void write_header(struct trace_header *header) {
-    memcpy(header->magic, TRACE_MAGIC, sizeof(header->magic));
-    header->version = TRACE_VERSION;
-    header->header_bytes = TRACE_HEADER_BYTES;
-    header->byte_order = TRACE_BYTE_ORDER;
-    header->state = TRACE_STARTING;
-    header->used_bytes = TRACE_HEADER_BYTES;
-    header->page_bytes = (uint32_t)page_bytes();
 }
 
 int tracefile_open(struct tracefile *file, const char *path) {
@@ -209,8 +223,8 @@ int tracefile_open(struct tracefile *file, const char *path) {
     file->place += TRACE_HEADER_BYTES;
     file->left_bytes = FIRST_EXTENT_BYTES - TRACE_HEADER_BYTES;
     file->end_offset = TRACE_HEADER_BYTES;
-    write_header(file->header);
     if (file->spilling) {
+        write_header(file->header);
         file->spills[0].bytes = TRACE_HEADER_BYTES;
         file->header->completeness.file_refused = 1;
     }
