@@ -45,7 +45,7 @@ static struct {
  */
 static bool may_follow(void) {
     return recorder.settings.children == CHILDREN_FOLLOW && !sandbox_inside() &&
-           recorder.ledger.births <= BLOCKS_BIRTH_MAX - LEDGER_REGIONS_MAX;
+           recorder.ledger.births < BLOCKS_BIRTH_MAX - LEDGER_REGIONS_MAX;
 }
 
 static void note_parent(void) {
@@ -58,23 +58,38 @@ static void note_parent(void) {
     at_fork.usable_bytes = recorder.ledger.open[0].record->usable_live_bytes;
 }
 
+/*
+ * Which of the forks that a thread is in holds the lock is the thread's to know: another may fork
+ * at the same time, and so may a signal handler in the middle of a fork.
+ */
+static bool fork_ends(void) {
+    bool held = (recorder_thread.forks & 1) != 0;
+    recorder_thread.forks >>= 1;
+    return held;
+}
+
 void recorder_fork_prepare(void) {
-    /* Not when a signal handler forks inside the recorder: the child is muted anyhow. */
-    if (!recorder_active() || recorder_busy())
+    bool taken;
+    recorder_thread.forks <<= 1;
+    /*
+     * Without the lock the child is muted: when a signal handler forks inside the recorder, and
+     * when another thread stands in there and does not go on.
+     */
+    if (!recorder_active() || !booking_try(&taken))
         return;
-    recorder.fork_lock_taken = booking_enter();
-    recorder.fork_held = true;
+    recorder.fork_lock_taken = taken;
+    recorder_thread.forks |= 1;
     note_parent();
 }
 
 void recorder_fork_parent(void) {
+    bool held = fork_ends();
     if (!recorder_active())
         return;
-    if (!recorder.fork_held) {
+    if (!held) {
         __atomic_fetch_add(&recorder_completeness()->forked_children, 1, __ATOMIC_RELAXED);
         return;
     }
-    recorder.fork_held = false;
     if (!at_fork.noted)
         __atomic_fetch_add(&recorder_completeness()->forked_children, 1, __ATOMIC_RELAXED);
     booking_leave(recorder.fork_lock_taken);
@@ -87,11 +102,10 @@ void recorder_fork_failed(void) {
 
 void recorder_fork_child(void) {
     /* A child that sleeps and forks has had no event: its child is as it is. */
-    bool follow = recorder.fork_held ? at_fork.noted : recorder_asleep;
+    bool follow = fork_ends() ? at_fork.noted : recorder_asleep;
     recorder_gate = &recorder_closed_gate;
     recorder_thread = (struct thread_state){0};
     recorder.lock = (struct lock){0};
-    recorder.fork_held = false;
     recorder_asleep = follow;
 }
 
@@ -130,7 +144,15 @@ static bool inherit(void) {
 void children_adopt(struct block *block) {
     __atomic_fetch_add(&recorder_completeness()->inherited_freed, 1, __ATOMIC_RELAXED);
     block->site = stacktree_site_no_stack(TRACE_HEAP);
-    block->birth = recorder.inherited_birth + 1;
+    block->birth = recorder.inherited_birth + LEDGER_BIRTH_ADOPTED;
+}
+
+void children_give_back(struct block *block) {
+    if (recorder.inherited_birth == 0 ||
+        block->birth != recorder.inherited_birth + LEDGER_BIRTH_ADOPTED)
+        return;
+    __atomic_fetch_sub(&recorder_completeness()->inherited_freed, 1, __ATOMIC_RELAXED);
+    block->birth = recorder.inherited_birth;
 }
 
 static bool begin_own_trace(void) {
@@ -150,6 +172,7 @@ static bool begin_own_trace(void) {
     if (!inherit())
         return false;
     recorder.signal_region_open = false;
+    recorder.signalled = (struct ledger_moment){0};
     lanes_restart();
     recorder_open_gate();
     return true;

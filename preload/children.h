@@ -9,3 +9,6 @@
  * it one of the child's own, at the site "stack not taken". With or without the lock.
  */
 void children_adopt(struct block *block);
+
+/* @block was taken out in vain and goes back: if it was adopted, it is its parent's again. */
+void children_give_back(struct block *block);

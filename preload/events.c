@@ -197,9 +197,10 @@ __attribute__((noinline)) void recorder_failed(enum trace_space space) {
 
 /* A block that was taken out for a realloc that failed. */
 static void book_again(const struct recorder_taken *taken_out) {
-    const struct block *block = &taken_out->block;
-    if (!keep_block(taken_out->address, block->size_bytes, block->site, block->birth))
-        book_freed_block(*block, taken_out->usable_bytes, false);
+    struct block block = taken_out->block;
+    children_give_back(&block);
+    if (!keep_block(taken_out->address, block.size_bytes, block.site, block.birth))
+        book_freed_block(taken_out->block, taken_out->usable_bytes, false);
 }
 
 static __attribute__((noinline)) void take_slowly(struct lane *lane,

@@ -276,7 +276,7 @@ bool ledger_inherit(struct ledger *ledger, enum trace_space space, uint32_t site
 
 void ledger_inherit_more(struct ledger *ledger, uint32_t births, int64_t usable_bytes) {
     struct ledger_region *process = &ledger->open[0];
-    ledger->births += births;
+    ledger->births += births + LEDGER_BIRTH_ADOPTED;
     ledger->begun = ledger->births;
     process->birth = ledger->begun;
     process->record->usable_start_bytes = usable_bytes;

@@ -118,7 +118,11 @@ int ledger_init(struct ledger *ledger, struct tracefile *file, const struct stac
 bool ledger_inherit(struct ledger *ledger, enum trace_space space, uint32_t site,
                     ledger_pair live);
 
-/* And births that come after the @births of its parent, whose blocks had @usable_bytes. */
+/*
+ * And births that come after the @births of its parent, whose blocks had @usable_bytes. The first
+ * of them, @births + LEDGER_BIRTH_ADOPTED, is nobody's: it tells what is adopted from all else.
+ */
+#define LEDGER_BIRTH_ADOPTED 1u
 void ledger_inherit_more(struct ledger *ledger, uint32_t births, int64_t usable_bytes);
 
 /* What is live of @space in the process. With lanes: while all of them are stopped. */

@@ -142,13 +142,25 @@ int recorder_region_query(const char *name, struct votrace_region_totals *ret_to
     return r;
 }
 
+/* Signals of several threads need not be booked in the order in which they looked at the clock. */
+static struct ledger_moment no_earlier(const struct ledger_moment *now) {
+    struct ledger_moment *latest = &recorder.signalled;
+    latest->thread = now->thread;
+    if (now->elapsed_ns > latest->elapsed_ns)
+        latest->elapsed_ns = now->elapsed_ns;
+    if (now->cpu_ns > latest->cpu_ns)
+        latest->cpu_ns = now->cpu_ns;
+    return *latest;
+}
+
 void book_signalled(const struct ledger_moment *now) {
     const char *name = recorder.settings.region;
+    struct ledger_moment moment = no_earlier(now);
     recorder.signal_region_open = !recorder.signal_region_open;
     if (recorder.signal_region_open)
-        ledger_begin(&recorder.ledger, name, now);
+        ledger_begin(&recorder.ledger, name, &moment);
     else
-        ledger_end(&recorder.ledger, name, now);
+        ledger_end(&recorder.ledger, name, &moment);
     update_unwinds();
 }
 
@@ -332,6 +344,21 @@ bool recorder_hides_from_children(void) {
     return recorder.settings.children == CHILDREN_NONE;
 }
 
+/*
+ * The lock, for the end of the process: that must come even if a thread was stopped inside the
+ * recorder for good. False: the trace is left as a process that is killed leaves it.
+ */
+#define END_TRIES 4
+
+static bool enter_for_the_end(bool *ret_taken) {
+    for (int i = 0; i < END_TRIES; i++) {
+        atomic_store_explicit(&recorder.stalls, 0, memory_order_relaxed); /* all patience */
+        if (booking_try(ret_taken))
+            return true;
+    }
+    return false;
+}
+
 /* Exec */
 
 /* What to put back when exec comes back: in several threads at once, when the last does. */
@@ -352,7 +379,10 @@ static void note_exec(struct trace_header *header) {
     __atomic_store_n(&header->state, TRACE_EXECED, __ATOMIC_RELEASE);
 }
 
+/* Unless another thread has called exit() meanwhile: what that wrote stands. */
 static void take_exec_back(struct trace_header *header) {
+    if (header->state != TRACE_EXECED)
+        return;
     __atomic_store_n(&header->state, before_exec.state, __ATOMIC_RELEASE);
     header->end_elapsed_ns = before_exec.end_elapsed_ns;
     recorder.lanes_allowed = before_exec.lanes_allowed && !sandbox_inside();
@@ -369,12 +399,15 @@ bool recorder_exec_begin(void) {
     if (!recorder_active() || !is_own_process() || recorder_busy())
         return false;
     int saved_errno = errno;
-    bool taken = booking_enter();
-    if (recorder.execs++ == 0)
-        note_exec(header);
-    booking_leave(taken);
+    bool taken;
+    bool entered = enter_for_the_end(&taken);
+    if (entered) {
+        if (recorder.execs++ == 0)
+            note_exec(header);
+        booking_leave(taken);
+    }
     errno = saved_errno;
-    return true;
+    return entered;
 }
 
 void recorder_exec_failed(void) {
@@ -404,7 +437,11 @@ void recorder_exiting(void) {
         return;
     int saved_errno = errno;
     struct votrace_region_totals totals = {0};
-    bool taken = booking_enter();
+    bool taken;
+    if (!enter_for_the_end(&taken)) {
+        errno = saved_errno;
+        return;
+    }
     bool first = recorder.file.header->state != TRACE_EXITED;
     bool whole = true;
     recorder.file.header->end_elapsed_ns = recorder_elapsed_ns();

@@ -33,9 +33,10 @@ enum thread_doing {
 struct thread_state {
     struct lane *lane; /* lanes.h; its own if the lane's owner is @lease. NULL: none */
     uint64_t lease;
-    uint32_t doing;           /* enum thread_doing, or-ed */
-    uint32_t number;          /* tells threads apart; 0 until its first stack */
-    uint32_t kernel_id;       /* gettid(), once it was asked; else 0 */
+    uint32_t doing;     /* enum thread_doing, or-ed */
+    uint32_t number;    /* tells threads apart; 0 until its first stack */
+    uint32_t kernel_id; /* gettid(), once it was asked; else 0 */
+    uint32_t forks;     /* a bit for each fork() it is in, the latest last: see children.c */
     uintptr_t last_allocated; /* the block of its latest event, if that was an allocation */
 };
 

@@ -57,10 +57,10 @@ struct recorder {
     _Atomic bool module_unloaded;    /* since then, perhaps */
     uint64_t start_ns;
     uint64_t page_bytes;
-    bool signal_region_open; /* VOTRACE_SIGNAL has begun its region */
-    uint32_t execs;          /* that were begun and did not come back */
-    bool fork_held;          /* recorder_fork_prepare() entered */
-    bool fork_lock_taken;
+    bool signal_region_open;        /* VOTRACE_SIGNAL has begun its region */
+    struct ledger_moment signalled; /* when it last did, or ended it */
+    uint32_t execs;                 /* that were begun and did not come back */
+    bool fork_lock_taken;           /* by the thread that forks with the lock held */
     uint32_t inherited_birth;   /* blocks and mappings born so early were a parent's; 0: none */
     struct recorder_gate *gate; /* where recorder_gate points while anything is recorded */
 };

@@ -164,6 +164,7 @@ static void test_an_inherited_block_can_be_reallocated(void **state) {
     struct trace_check check;
     allocate(1, 100);
     allocate(2, 50);
+    allocate(3, 30);
     pid_t child = fork_told();
     if (child == 0) {
         struct recorder_taken taken;
@@ -174,15 +175,21 @@ static void test_an_inherited_block_can_be_reallocated(void **state) {
         recorder_reallocating(0x100000 + 16, &taken);
         recorder_reallocated(&taken, 0x900000, 130, frame);
         release(2);
+        /* In vain, and once more: it is its parent's still, and its free was not seen. */
+        recorder_reallocating(0x100000 + 48, &taken);
+        recorder_realloc_failed(&taken);
+        recorder_reallocating(0x900000, &taken);
+        recorder_realloc_failed(&taken);
         recorder_exiting();
         _exit(0);
     }
     assert_ends_with(child, 0);
     trace_scratch_check(path_of(2), &check);
     const struct trace_totals *heap = &check.regions[0]->space[TRACE_HEAP];
-    assert_int_equal(heap->live.bytes, 130);
-    assert_int_equal(heap->live.blocks, 1);
-    assert_int_equal(heap->failed, 1);
+    assert_int_equal(heap->live.bytes, 160);
+    assert_int_equal(heap->live.blocks, 2);
+    assert_int_equal(heap->failed, 3);
+    assert_int_equal(check.header->completeness.inherited_freed, 2);
     assert_int_equal(check.header->completeness.unknown_frees, 0);
     trace_scratch_check_finish(&check);
 }

@@ -71,6 +71,31 @@ static void test_a_full_queue_refuses_and_loses_nothing_it_took(void **state) {
     assert_false(pending_pop(&pending, &event));
 }
 
+/* What turns a region on and off must not be lost: of what has no place the parity is kept. */
+static void test_signals_that_find_it_full_are_counted(void **state) {
+    struct pending_event event = {.kind = PENDING_SIGNALLED};
+    for (unsigned counted = 0; counted < 4; counted++) {
+        unsigned got = 0;
+        setup(NULL);
+        for (unsigned i = 0; i < PENDING_EVENTS; i++)
+            assert_true(pending_push(&pending, (struct pending_event){.address = 1}));
+        for (unsigned i = 1; i <= counted; i++) {
+            event.elapsed_ns = i;
+            assert_true(pending_push(&pending, event));
+        }
+        assert_false(pending_push(&pending, (struct pending_event){.address = 1}));
+        pending_look(&pending);
+        struct pending_event last = {0};
+        while (pending_pop(&pending, &last))
+            got++;
+        assert_int_equal(got, PENDING_EVENTS + counted % 2);
+        if (counted % 2 == 0)
+            continue;
+        assert_int_equal(last.kind, PENDING_SIGNALLED);
+        assert_int_equal(last.elapsed_ns, counted);
+    }
+}
+
 static void *push_many(void *data) {
     uintptr_t pusher = (uintptr_t)data;
     for (uintptr_t i = 0; i < EVENTS_OF_PUSHER; i++)
@@ -107,6 +132,7 @@ int main(void) {
         cmocka_unit_test_setup(test_a_pushed_event_is_seen_by_the_next_look, setup),
         cmocka_unit_test_setup(test_events_come_out_whole_and_in_order, setup),
         cmocka_unit_test_setup(test_a_full_queue_refuses_and_loses_nothing_it_took, setup),
+        cmocka_unit_test_setup(test_signals_that_find_it_full_are_counted, setup),
         cmocka_unit_test_setup(test_many_threads_push_while_one_pops, setup),
     };
     return cmocka_run_group_tests_name("pending", tests, NULL, NULL);

@@ -90,7 +90,7 @@ followed() {
     worked='child.heap.added=250 child.heap.start=1000 process.heap.start=1000
         process.heap.allocated=550 process.heap.freed=560 process.heap.live=990
         process.anon.start=16384 process.anon.live=12288 process.heap.failed=1
-        inherited_freed=33 unbalanced_ends=0'
+        inherited_freed=32 unbalanced_ends=0'
     followed '' 2 $worked
     followed grandchild 2 $worked
     followed exec 2
