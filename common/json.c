@@ -8,7 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-static void write_string(FILE *stream, const char *text) {
+/* What begins a tag, a comment or an entity, and what older scripts take for an end of line. */
+static bool html_gives_a_meaning(uint32_t point) {
+    return point == '<' || point == '>' || point == '&' || point == 0x2028 || point == 0x2029;
+}
+
+static void write_string(const struct json *json, const char *text) {
+    FILE *stream = json->stream;
     const char *at = text;
     size_t left = strlen(text);
     fputc('"', stream);
@@ -19,7 +25,8 @@ static void write_string(FILE *stream, const char *text) {
             fputs("\\ufffd", stream);
         else if (point == '"' || point == '\\')
             fprintf(stream, "\\%c", (int)point);
-        else if (point < 0x20 || (point >= 0x7f && point < 0xa0))
+        else if (point < 0x20 || (point >= 0x7f && point < 0xa0) ||
+                 (json->in_html && html_gives_a_meaning(point)))
             fprintf(stream, "\\u%04x", (unsigned)point);
         else
             fwrite(at, 1, bytes, stream);
@@ -37,7 +44,7 @@ static void write_lead(struct json *json, const char *key) {
     json->has_items = true;
     if (!key)
         return;
-    write_string(json->stream, key);
+    write_string(json, key);
     fputs(json->compact ? ":" : ": ", json->stream);
 }
 
@@ -60,7 +67,7 @@ void json_end(struct json *json, char bracket) {
 
 void json_text(struct json *json, const char *key, const char *value) {
     write_lead(json, key);
-    write_string(json->stream, value);
+    write_string(json, value);
 }
 
 void json_int(struct json *json, const char *key, int64_t value) {

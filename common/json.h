@@ -3,7 +3,8 @@
  * json.h: write JSON (RFC 8259) piece by piece.
  *
  * Numbers are written as exact integers; text is escaped, and bytes that are no UTF-8 become
- * U+FFFD. A key is NULL inside arrays and at the top.
+ * U+FFFD. A key is NULL inside arrays and at the top. With in_html, no text can end or change the
+ * <script> element that it stands in: what HTML gives a meaning is escaped, too.
  */
 #pragma once
 
@@ -17,6 +18,7 @@
 struct json {
     FILE *stream;
     bool compact; /* one line instead of an indented tree */
+    bool in_html; /* inside a <script> element */
     int depth;
     bool has_items; /* of the innermost open object or array */
 };

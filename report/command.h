@@ -22,7 +22,9 @@ struct command {
 
 extern const struct command cmd_diff;
 extern const struct command cmd_dump;
+extern const struct command cmd_flame;
 extern const struct command cmd_gate;
+extern const struct command cmd_html;
 extern const struct command cmd_import;
 extern const struct command cmd_list;
 extern const struct command cmd_run;

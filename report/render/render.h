@@ -36,6 +36,14 @@ char *render_unfit(const struct run *run) _must_check_ _nonnull_;
  */
 char *render_gaps(const struct profile *profile) _must_check_ _nonnull_;
 
+/* The command line of @profile, words with blanks between; NULL when there is no memory. */
+char *render_command(const struct profile *profile) _must_check_ _nonnull_;
+
+#define RENDER_TIME_BYTES 32
+
+/* "2026-11-30 16:20:00", UTC. Returns @ret_text. */
+const char *render_time(char ret_text[RENDER_TIME_BYTES], int64_t realtime_ns) _nonnull_;
+
 /* "1 forked child not measured": @count of @gap. */
 void render_gap(FILE *stream, enum profile_gap gap, int64_t count) _nonnull_;
 
@@ -47,6 +55,10 @@ char *render_frame(const struct profile *profile, uint32_t node) _must_check_ _n
  * is all in which it differs from render_frame().
  */
 char *render_telling(const struct callsite *site) _must_check_ _nonnull_;
+
+/* The two parts of it: "main", and "driver/main.c:20", "" where nothing is known. free() them. */
+char *render_function(const struct callsite *site) _must_check_ _nonnull_;
+char *render_place(const struct callsite *site) _must_check_ _nonnull_;
 
 /* Why @site, whose node is 0, has no call stack. Constant text. */
 const char *render_no_stack(const struct callsite *site) _nonnull_;

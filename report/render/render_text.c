@@ -9,20 +9,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define SITES_USUAL  15 /* and none below a thousandth */
 #define OUTCOME_TEXT 64
 #define SPACE_TEXT   40
 #define BYTES_TEXT   (SIZES_TEXT_BYTES + 1)
-
-static const char *time_text(char text[32], int64_t realtime_ns) {
-    time_t seconds = (time_t)(realtime_ns / 1000000000);
-    struct tm parts;
-    if (!gmtime_r(&seconds, &parts) || strftime(text, 32, "%Y-%m-%d %H:%M:%S", &parts) == 0)
-        strcpy(text, "?");
-    return text;
-}
 
 int render_list_text(const struct term *term, const struct store_entry *entries, size_t count) {
     struct table table = table_new("rlrllll");
@@ -33,11 +24,11 @@ int render_list_text(const struct term *term, const struct store_entry *entries,
     for (size_t i = 0; i < count; i++) {
         const struct run *run = &entries[i].run;
         const char *unfit = run_is_unfit(run);
-        char when[32], how[OUTCOME_TEXT], bytes[BYTES_TEXT];
+        char when[RENDER_TIME_BYTES], how[OUTCOME_TEXT], bytes[BYTES_TEXT];
         char *name = render_benchmark(run);
         char *gaps = render_gaps(&run->profile);
         table_cell(&table, TERM_PLAIN, "%" PRId64, run->id);
-        table_cell(&table, TERM_PLAIN, "%s", time_text(when, run->profile.start_realtime_ns));
+        table_cell(&table, TERM_PLAIN, "%s", render_time(when, run->profile.start_realtime_ns));
         table_cell(&table, TERM_PLAIN, "%s",
                    term_bytes(term, bytes, entries[i].peak_added, false));
         table_cell(&table, unfit ? TERM_RED : TERM_PLAIN, "%s%s",
@@ -55,19 +46,6 @@ int render_list_text(const struct term *term, const struct store_entry *entries,
 static void fact(struct table *table, const char *name, const char *text) {
     table_cell(table, TERM_DIM, "%s", name);
     table_cell(table, TERM_PLAIN, "%s", text);
-}
-
-static char *command_text(const struct profile *profile) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return NULL;
-    for (size_t i = 0; i < profile->argument_count; i++)
-        fprintf(stream, "%s%s", i > 0 ? " " : "", profile->arguments[i]);
-    if (profile->argument_count == 0)
-        fputs(profile->program, stream);
-    return fclose(stream) == 0 ? text : NULL;
 }
 
 /* "yes", or what is missing, each with its number. */
@@ -104,19 +82,18 @@ static char *completeness_text(const struct run *run) {
 static int show_facts(const struct term *term, const struct run *run) {
     const struct profile *profile = &run->profile;
     struct table table = table_new("ll");
-    char when[32], how[OUTCOME_TEXT], text[512];
+    char when[RENDER_TIME_BYTES], how[OUTCOME_TEXT], text[512];
     char *name = render_benchmark(run);
-    char *command = command_text(profile);
+    char *command = render_command(profile);
     char *complete = completeness_text(run);
     int r = name && command && complete ? 0 : -ENOMEM;
     if (r == 0) {
-        utf8_clean(command);
         fprintf(term->stream, "%srun %" PRId64 ": %s%s\n", term_on(term, TERM_BOLD), run->id,
                 name, term_off(term, TERM_BOLD));
         fact(&table, "command", command);
         snprintf(text, sizeof(text), "%s UTC, %.2f s, on %s (%s, %s)",
-                 time_text(when, profile->start_realtime_ns), (double)profile->elapsed_ns / 1e9,
-                 run->host, run->kernel, run->machine);
+                 render_time(when, profile->start_realtime_ns),
+                 (double)profile->elapsed_ns / 1e9, run->host, run->kernel, run->machine);
         fact(&table, "started", text);
         if (render_parent(run, text, sizeof(text))[0] != '\0')
             fact(&table, "parent", text);

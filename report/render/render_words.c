@@ -7,8 +7,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define CALLERS_MAX 12
+
+static char *text_finish(FILE *stream, char **text) {
+    if (fclose(stream) != 0)
+        return NULL;
+    utf8_clean(*text);
+    return *text;
+}
 
 static void write_params(FILE *stream, const struct run *run) {
     if (run->param_count == 0)
@@ -62,6 +70,28 @@ const char *render_parent(const struct run *run, char *ret_text, size_t room) {
                  number);
     else if (run->parent_id != 0)
         snprintf(ret_text, room, "child of pid %" PRIu32 "%s", profile->parent_pid, number);
+    return ret_text;
+}
+
+char *render_command(const struct profile *profile) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    for (size_t i = 0; i < profile->argument_count; i++)
+        fprintf(stream, "%s%s", i > 0 ? " " : "", profile->arguments[i]);
+    if (profile->argument_count == 0)
+        fputs(profile->program, stream);
+    return text_finish(stream, &text);
+}
+
+const char *render_time(char ret_text[RENDER_TIME_BYTES], int64_t realtime_ns) {
+    time_t seconds = (time_t)(realtime_ns / 1000000000);
+    struct tm parts;
+    if (!gmtime_r(&seconds, &parts) ||
+        strftime(ret_text, RENDER_TIME_BYTES, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+        strcpy(ret_text, "?");
     return ret_text;
 }
 
@@ -139,31 +169,52 @@ static void write_function(FILE *stream, const struct callsite *site, uint32_t n
         fprintf(stream, "%s+0x%" PRIx64, module, frame->offset);
 }
 
-static char *text_finish(FILE *stream, char **text) {
-    if (fclose(stream) != 0)
-        return NULL;
-    utf8_clean(*text);
-    return *text;
-}
-
 char *render_frame(const struct profile *profile, uint32_t node) {
     return render_telling(&(struct callsite){.profile = profile, .node = node});
 }
 
-char *render_telling(const struct callsite *site) {
-    const struct profile *profile = site->profile;
+/* "driver/reader.c:20", else the module; nothing where neither says more than the name. */
+static bool write_place(FILE *stream, const struct callsite *site, const char *lead) {
+    const struct profile_frame *frame = callsite_frame(site->profile, site->node);
+    const char *module = callsite_basename(site->profile->modules[frame->module].path);
+    if (frame->file[0] != '\0')
+        fprintf(stream, "%s%s:%" PRIu32, lead, path_tail(frame->file), frame->lineno);
+    else if (frame->function[0] != '\0' && module[0] != '\0')
+        fprintf(stream, "%s%s", lead, module);
+    else
+        return false;
+    return true;
+}
+
+char *render_function(const struct callsite *site) {
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
         return NULL;
-    const struct profile_frame *frame = callsite_frame(profile, site->node);
-    const char *module = callsite_basename(profile->modules[frame->module].path);
     write_function(stream, site, site->node);
-    if (frame->file[0] != '\0')
-        fprintf(stream, " (%s:%" PRIu32 ")", path_tail(frame->file), frame->lineno);
-    else if (frame->function[0] != '\0' && module[0] != '\0')
-        fprintf(stream, " (%s)", module);
+    return text_finish(stream, &text);
+}
+
+char *render_place(const struct callsite *site) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    write_place(stream, site, "");
+    return text_finish(stream, &text);
+}
+
+char *render_telling(const struct callsite *site) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    write_function(stream, site, site->node);
+    if (write_place(stream, site, " ("))
+        fputc(')', stream);
     return text_finish(stream, &text);
 }
 
