@@ -135,3 +135,11 @@ int builder_begin_foreign(struct builder *builder, const char *name, uint64_t li
 int builder_end(struct builder *builder) _nonnull_;
 int builder_begin_plain_td(struct builder *builder, uint64_t lineno) _nonnull_;
 int builder_text(struct builder *builder, const char *text, size_t length) _nonnull_;
+
+/*
+ * Whole rows, for who found them to be plain (plain_rows.h) while builder_takes_rows() says so:
+ * the row at @from, with @lines newlines, on line @lineno. Returns as above.
+ */
+bool builder_takes_rows(const struct builder *builder) _nonnull_;
+int builder_take_row(struct builder *builder, const char *from, uint64_t lines,
+                     uint64_t lineno) _nonnull_;

@@ -9,6 +9,7 @@
 #include "cell_text.h"
 #include "fits_data.h"
 #include "href.h"
+#include "plain_rows.h"
 #include "selection.h"
 
 #include <errno.h>
@@ -228,6 +229,31 @@ int builder_end_td(struct builder *builder) {
     }
     return cell_text_store(column, text, builder->text_bytes, builder->td_lineno,
                            &builder->warnings, builder->problem);
+}
+
+bool builder_takes_rows(const struct builder *builder) {
+    return builder->inside == ELEMENT_TABLEDATA && builder->skipped == 0 &&
+           builder->table->rows < builder->table->row_limit;
+}
+
+int builder_take_row(struct builder *builder, const char *from, uint64_t lines,
+                     uint64_t lineno) {
+    struct table *table = builder->table;
+    struct plain_cursor cursor;
+    plain_row_enter(&cursor, from, lines);
+    for (size_t i = 0; i < table->field_count; i++) {
+        size_t length;
+        uint64_t below;
+        const char *text = plain_row_cell(&cursor, &length, &below);
+        if (table->fields[i]->skipped)
+            continue;
+        int r = cell_text_store(&table->columns[i], text, length, lineno + (lines - below),
+                                &builder->warnings, builder->problem);
+        if (r < 0)
+            return r;
+    }
+    table->rows++;
+    return consumer_rows_done(builder->consumer, table, builder->problem);
 }
 
 /* Cells that the TR does not have are null. */

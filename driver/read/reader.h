@@ -43,6 +43,8 @@ struct reader {
     xmlParserCtxtPtr context;      /* NULL for `reader` */
     const xmlChar *root_namespace; /* NULL: none; from the parser's dictionary or tree */
     const xmlChar *td_name;        /* "TD" as the parser's dictionary has it */
+    const xmlChar *tr_name;        /* "TR" */
+    bool plain_tr;                 /* the last TR had no prefix and no namespace of its own */
     bool seen_root;
     bool at_end;            /* the whole file was handed over */
     bool after_cr;          /* the last byte of the CDATA section so far */

@@ -2,9 +2,11 @@
 /*
  * reader_sax.c: XML in pieces. What libxml2 finds goes to the builder at once and is forgotten.
  *
- * The shortest way is that of a TD, of which a table has millions: two names are compared as
- * pointers into the parser's dictionary.
+ * The shortest way is that of a row which does not go through libxml2 at all, because it is plain
+ * and lies complete in its input: plain_rows.h. In all other rows it is that of a TD: two names
+ * are compared as pointers into the parser's dictionary.
  */
+#include "plain_rows.h"
 #include "reader.h"
 
 #include <errno.h>
@@ -146,6 +148,29 @@ static void begin_element(struct reader *reader, const struct start *start,
                           start->namespace_count + start->attribute_count, lineno);
 }
 
+/*
+ * Plain rows that lie ready in the parser's input behind the TR that has just ended: they are
+ * taken from there, and the parser goes on behind them as if they had been white space. It may
+ * do so because a TR without prefix is followed by such as mean the same, in whatever namespace
+ * that is.
+ */
+static void take_plain_rows(struct reader *reader) {
+    struct builder *builder = &reader->builder;
+    xmlParserInputPtr input = reader->context->input;
+    uint64_t lineno = parser_lineno(reader);
+    while (builder_takes_rows(builder)) {
+        const char *from = (const char *)input->cur;
+        uint64_t lines;
+        const char *behind =
+            plain_row_find(from, (const char *)input->end, builder->table->field_count, &lines);
+        if (behind == NULL || builder_take_row(builder, from, lines, lineno) < 0)
+            break;
+        lineno += lines;
+        input->cur = (const xmlChar *)behind;
+    }
+    input->line = (int)lineno;
+}
+
 static void on_start(void *context, const xmlChar *local_name, const xmlChar *prefix,
                      const xmlChar *uri, int namespace_count, const xmlChar **namespaces,
                      int attribute_count, int defaulted_count, const xmlChar **attributes) {
@@ -160,6 +185,10 @@ static void on_start(void *context, const xmlChar *local_name, const xmlChar *pr
         builder_begin_plain_td(builder, parser_lineno(reader));
         return;
     }
+    if (local_name == reader->tr_name)
+        reader->plain_tr = prefix == NULL && namespace_count == 0 &&
+                           builder->inside == ELEMENT_TABLEDATA &&
+                           uri == reader->root_namespace;
     const struct start start = {
         local_name, prefix, (size_t)namespace_count, namespaces, (size_t)attribute_count,
         attributes};
@@ -183,8 +212,11 @@ static void on_end(void *context, const xmlChar *local_name, const xmlChar *pref
     struct reader *reader = reader_of(context);
     reader->after_cr = false;
     reader->depth--;
-    if (reader->problem->code == 0)
-        end_element(reader, local_name, prefix);
+    if (reader->problem->code != 0)
+        return;
+    end_element(reader, local_name, prefix);
+    if (local_name == reader->tr_name && reader->plain_tr && reader->problem->code == 0)
+        take_plain_rows(reader);
 }
 
 static void on_text(void *context, const xmlChar *text, int length) {
@@ -291,6 +323,7 @@ int reader_parse_sax(struct reader *reader) {
     context->_private = reader;
     reader->context = context;
     reader->td_name = xmlDictLookup(context->dict, BAD_CAST "TD", 2);
+    reader->tr_name = xmlDictLookup(context->dict, BAD_CAST "TR", 2);
 
     int r = reader_feed(reader);
     /* Never a part for the whole, whatever libxml2 thinks. */
