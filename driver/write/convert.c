@@ -50,14 +50,18 @@ static void close_tag(struct conversion *conversion) {
     conversion->tag_is_open = false;
 }
 
+static bool declares_namespace(const struct consumer_attribute *attribute) {
+    return strncmp(attribute->name, "xmlns", 5) == 0 &&
+           (attribute->name[5] == '\0' || attribute->name[5] == ':');
+}
+
 /* BINARY2 is known since 1.3: an older document becomes one of that version. */
 static bool is_too_old(const struct conversion *conversion,
                        const struct consumer_attribute *attribute, size_t *ret_minor_at) {
     size_t start = sizeof(NAMESPACE_START) - 1;
     bool version = strcmp(attribute->name, "version") == 0 && attribute->length == 3 &&
                    memcmp(attribute->value, "1.", 2) == 0;
-    bool name_space = strncmp(attribute->name, "xmlns", 5) == 0 &&
-                      attribute->length == start + 1 &&
+    bool name_space = declares_namespace(attribute) && attribute->length == start + 1 &&
                       memcmp(attribute->value, NAMESPACE_START, start) == 0;
     *ret_minor_at = attribute->length - 1;
     return conversion->options->format == SERIALIZATION_BINARY2 && (version || name_space) &&
@@ -81,6 +85,21 @@ static void write_attribute(struct conversion *conversion,
     output_text(output, "\"", 1);
 }
 
+/*
+ * Namespaces come apart from the attributes, and where they stood among them is not known: they
+ * are written last, as the writers of VOTables do it.
+ */
+static void write_attributes(struct conversion *conversion,
+                             const struct consumer_element *element) {
+    const bool root = !conversion->seen_root;
+    for (size_t i = 0; i < element->attribute_count; i++)
+        if (!declares_namespace(&element->attributes[i]))
+            write_attribute(conversion, &element->attributes[i], root);
+    for (size_t i = 0; i < element->attribute_count; i++)
+        if (declares_namespace(&element->attributes[i]))
+            write_attribute(conversion, &element->attributes[i], root);
+}
+
 static int on_element_begin(void *context, const struct consumer_element *element,
                             struct problem *problem) {
     struct conversion *conversion = context;
@@ -99,8 +118,7 @@ static int on_element_begin(void *context, const struct consumer_element *elemen
     }
     output_text(output, "<", 1);
     output_text(output, element->name, strlen(element->name));
-    for (size_t i = 0; i < element->attribute_count; i++)
-        write_attribute(conversion, &element->attributes[i], !conversion->seen_root);
+    write_attributes(conversion, element);
     conversion->seen_root = true;
     conversion->tag_is_open = true;
     return 0;

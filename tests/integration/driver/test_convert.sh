@@ -24,9 +24,7 @@ all_types_come_back() {
     run convert "$work/0.vot" --format binary2 -o "$work/1.vot" &&
         run convert "$work/1.vot" --format fits -o "$work/2.vot" &&
         run convert "$work/2.vot" --format tabledata -o "$work/3.vot" || return 1
-    # All but the root's attributes, whose order has no meaning.
-    sed 's/<VOTABLE [^>]*>/<VOTABLE>/' "$work/0.vot" >"$work/first"
-    sed 's/<VOTABLE [^>]*>/<VOTABLE>/' "$work/3.vot" | cmp - "$work/first"
+    cmp "$work/3.vot" "$work/0.vot"
 }
 
 every_pair_keeps_values() {
@@ -75,7 +73,7 @@ EOT
     # BINARY2 is of version 1.3, and so is the document now.
     cat >"$work/wanted" <<'EOT'
 <?xml version="1.0" encoding="UTF-8"?>
-<v:VOTABLE xmlns:v="http://www.ivoa.net/xml/VOTable/v1.3" xmlns:x="urn:x" version="1.3">
+<v:VOTABLE version="1.3" xmlns:v="http://www.ivoa.net/xml/VOTable/v1.3" xmlns:x="urn:x">
  <v:DESCRIPTION>café &lt;&amp;&gt; </v:DESCRIPTION>
  <v:RESOURCE type="results" x:more="a&quot;b&#10;c">
   <v:COOSYS ID="c" system="ICRS"/><v:INFO name="i" value="&lt;1"/>
