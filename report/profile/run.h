@@ -40,6 +40,7 @@ struct run {
     struct origin origin;
     enum run_outcome outcome;
     int status;
+    bool pruned; /* its sites and timelines were dropped from the store, its totals kept */
     int64_t
         max_rss_bytes; /* largest resident size of the process, see launch.h; 0: not known */
     struct profile profile; /* its arena owns all the strings above */

@@ -29,6 +29,7 @@ const char *const store_space_names[] = {"heap", "map_anon", "map_file", "map_re
 const char *const store_outcome_names[] = {"unknown", "exited", "signaled"};
 const char *const store_end_names[] = {"ended", "killed", "snapshot", "execed"};
 const char *const store_stacks_names[] = {"none", "region", "all"};
+const char *const store_tree_names[] = {"unknown", "clean", "dirty"};
 
 int store_fault(struct store *store, const char *sql, struct fault *fault) {
     int code = sqlite3_errcode(store->db);

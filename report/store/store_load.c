@@ -1,203 +1,116 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * store_load.c: one run out of the store, whole: stacks, frames, modules, sites, regions.
+ * store_load.c: one run out of the store, whole: its sites, the stacks they need, its regions.
  *
- * Ids of the file become small numbers of the profile by their place among the sorted ids that
- * the run uses. Ids that lead nowhere are refused here, sums that do not hold by
- * profile_check().
+ * Sites are unpacked twice: to know which there are, and to fill the regions. The sets that a
+ * run needs are few and kept meanwhile. Sums that do not hold are refused by profile_check().
  */
-#include "store_reader.h"
+#include "store_loader.h"
 #include "store_series.h"
-
-#include "vector.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct loader {
-    struct store_reader reader;
-    struct run *run;
-    struct vector nodes;      /* struct profile_node */
-    struct vector node_ids;   /* int64_t, ascending: the store's ids */
-    struct vector frame_ids;  /* int64_t by node, then sorted and unique */
-    struct vector module_ids; /* int64_t by frame, then sorted and unique */
-    struct vector sites;      /* struct profile_site */
-    struct vector rows;       /* struct profile_row of one region */
-};
-
-static int id_compare(const void *a, const void *b) {
-    int64_t left = *(const int64_t *)a;
-    int64_t right = *(const int64_t *)b;
-    return left < right ? -1 : left > right;
+static int key_compare(const void *a, const void *b) {
+    const struct site_key *left = a;
+    const struct site_key *right = b;
+    if (left->stack != right->stack)
+        return left->stack < right->stack ? -1 : 1;
+    return (left->kind > right->kind) - (left->kind < right->kind);
 }
 
-/* The place of @id among sorted ids, or UINT32_MAX. */
-static uint32_t id_index(const struct vector *ids, int64_t id) {
-    const int64_t *found =
-        ids->count > 0 ? bsearch(&id, ids->items, ids->count, sizeof(id), id_compare) : NULL;
-    return found ? (uint32_t)(found - (const int64_t *)ids->items) : UINT32_MAX;
+static int place_compare(const void *a, const void *b) {
+    const struct store_set_place *left = a;
+    const struct store_set_place *right = b;
+    if (left->id != right->id)
+        return left->id < right->id ? -1 : 1;
+    return (left->origin > right->origin) - (left->origin < right->origin);
 }
 
-static void ids_sort_unique(struct vector *ids) {
-    int64_t *items = ids->items;
+static void sort_unique(struct vector *vector, int (*compare)(const void *, const void *)) {
+    char *items = vector->items;
     size_t kept = 0;
-    if (ids->count > 0)
-        qsort(items, ids->count, sizeof(*items), id_compare);
-    for (size_t i = 0; i < ids->count; i++)
-        if (kept == 0 || items[i] != items[kept - 1])
-            items[kept++] = items[i];
-    ids->count = kept;
+    if (vector->count > 0)
+        qsort(items, vector->count, vector->item_bytes, compare);
+    for (size_t i = 0; i < vector->count; i++) {
+        const char *item = items + i * vector->item_bytes;
+        if (kept == 0 || compare(items + (kept - 1) * vector->item_bytes, item) != 0)
+            memmove(items + kept++ * vector->item_bytes, item, vector->item_bytes);
+    }
+    vector->count = kept;
 }
 
-static int id_push(struct loader *loader, struct vector *ids, int64_t id) {
-    int64_t *slot = vector_add(ids);
-    if (!slot)
+/* The sites of one set are sites of the run. */
+static int add_keys(struct loader *loader, const struct store_set_place *place) {
+    const struct store_sites *sites;
+    int r = store_sets_get(&loader->sets, place->id, &sites);
+    for (size_t i = 0; r == 0 && i < sites->list.count; i++) {
+        const struct store_site *site = (const struct store_site *)sites->list.items + i;
+        struct site_key *key = vector_add(&loader->sites);
+        r = key ? 0 : store_no_memory(&loader->reader);
+        if (key)
+            *key = (struct site_key){site->stack + place->origin, site->kind};
+    }
+    return r;
+}
+
+/* Where the sites of the run's regions are, each place once. */
+static int list_places(struct loader *loader, struct vector *places) {
+    static const char sql[] = "SELECT site_set_id, stack_origin FROM region WHERE run_id=?1 "
+                              "AND site_set_id IS NOT NULL";
+    sqlite3_stmt *s = NULL;
+    int r = loader_query(loader, sql, &s);
+    while (r == 0 && (r = loader_step(loader, s)) > 0) {
+        struct store_set_place *place = vector_add(places);
+        r = place ? 0 : store_no_memory(&loader->reader);
+        if (r < 0)
+            break;
+        *place =
+            (struct store_set_place){sqlite3_column_int64(s, 0), sqlite3_column_int64(s, 1)};
+        if (!store_sites_stack_is_sane(place->origin))
+            r = store_damaged(&loader->reader, "a region with impossible values");
+    }
+    sqlite3_finalize(s);
+    return r;
+}
+
+/* Which sites there are. Most regions share most: what is twice goes before it fills memory. */
+static int load_keys(struct loader *loader) {
+    struct vector places = VECTOR_OF(struct store_set_place);
+    size_t most = 65536;
+    int r = list_places(loader, &places);
+    sort_unique(&places, place_compare);
+    for (size_t i = 0; r == 0 && i < places.count; i++) {
+        r = add_keys(loader, (struct store_set_place *)places.items + i);
+        if (loader->sites.count > most) {
+            sort_unique(&loader->sites, key_compare);
+            most = 2 * loader->sites.count + 65536;
+        }
+    }
+    sort_unique(&loader->sites, key_compare);
+    vector_finish(&places);
+    return r;
+}
+
+static int load_sites(struct loader *loader) {
+    const struct site_key *keys = loader->sites.items;
+    struct profile *profile = &loader->run->profile;
+    struct profile_site *sites =
+        arena_array(loader->reader.arena, loader->sites.count, sizeof(*sites));
+    if (!sites)
         return store_no_memory(&loader->reader);
-    *slot = id;
+    for (size_t i = 0; i < loader->sites.count; i++) {
+        uint32_t node = loader_node_of(loader, keys[i].stack);
+        if (node == UINT32_MAX)
+            return store_damaged(&loader->reader, "a call stack that is not there");
+        sites[i] = (struct profile_site){node, (uint16_t)(keys[i].kind % STORE_SITE_SPACES),
+                                         (uint16_t)(keys[i].kind / STORE_SITE_SPACES)};
+    }
+    profile->sites = sites;
+    profile->site_count = loader->sites.count;
     return 0;
-}
-
-/* Ask @sql, whose ?1 is the run. */
-static int query_begin(struct loader *loader, const char *sql, sqlite3_stmt **ret_statement) {
-    int r = store_prepare(loader->reader.store, sql, ret_statement, loader->reader.fault);
-    if (r < 0)
-        return r;
-    return store_bind(loader->reader.store, *ret_statement, loader->reader.fault, "i",
-                      loader->run->id);
-}
-
-/* Returns 1 for a row, 0 at the end. */
-static int query_step(struct loader *loader, sqlite3_stmt *statement) {
-    return store_step(loader->reader.store, statement, loader->reader.fault);
-}
-
-static int load_nodes(struct loader *loader) {
-    /* UNION drops what was seen, so a cycle in a damaged file ends, too. */
-    static const char sql[] =
-        "WITH RECURSIVE used(id) AS (SELECT 0 UNION SELECT stack_id FROM region_site "
-        "JOIN region ON region.id=region_id WHERE run_id=?1 "
-        "UNION SELECT parent_id FROM stack JOIN used USING (id)) "
-        "SELECT id, parent_id, frame_id FROM used JOIN stack USING (id) ORDER BY id";
-    sqlite3_stmt *s = NULL;
-    int r = query_begin(loader, sql, &s);
-    while (r == 0 && (r = query_step(loader, s)) > 0) {
-        int64_t id = sqlite3_column_int64(s, 0);
-        struct profile_node *node = vector_add(&loader->nodes);
-        r = node ? id_push(loader, &loader->node_ids, id) : store_no_memory(&loader->reader);
-        if (r == 0)
-            r = id_push(loader, &loader->frame_ids, sqlite3_column_int64(s, 2));
-        if (r < 0)
-            break;
-        uint32_t own = (uint32_t)(loader->nodes.count - 1);
-        node->parent = id_index(&loader->node_ids, sqlite3_column_int64(s, 1));
-        if (own == 0 ? id != 0 || node->parent != 0 : node->parent >= own)
-            r = store_damaged(&loader->reader, "call stacks point nowhere");
-    }
-    sqlite3_finalize(s);
-    if (r == 0 && loader->nodes.count == 0)
-        r = store_damaged(&loader->reader, "it has no root of the call stacks");
-    return r;
-}
-
-static int load_frames(struct loader *loader) {
-    static const char sql[] =
-        "SELECT module_id, offset, level, function, file, line FROM frame "
-        "WHERE id=?1";
-    struct profile *profile = &loader->run->profile;
-    sqlite3_stmt *s = NULL;
-
-    /* Node i's frame id is frame_ids[i]; keep that before the ids are sorted. */
-    size_t node_count = loader->nodes.count;
-    int64_t *by_node = calloc(node_count, sizeof(*by_node));
-    if (!by_node)
-        return store_no_memory(&loader->reader);
-    memcpy(by_node, loader->frame_ids.items, node_count * sizeof(*by_node));
-    struct vector *ids = &loader->frame_ids;
-    memmove(ids->items, (int64_t *)ids->items + 1, (node_count - 1) * sizeof(int64_t));
-    ids->count = node_count - 1;
-    ids_sort_unique(ids);
-    struct profile_node *nodes = loader->nodes.items;
-    for (size_t i = 1; i < node_count; i++)
-        nodes[i].frame = id_index(ids, by_node[i]);
-    free(by_node);
-
-    struct profile_frame *frames =
-        arena_array(loader->reader.arena, ids->count, sizeof(*frames));
-    int r = frames ? store_prepare(loader->reader.store, sql, &s, loader->reader.fault)
-                   : store_no_memory(&loader->reader);
-    for (size_t i = 0; r == 0 && i < ids->count; i++) {
-        r = store_bind(loader->reader.store, s, loader->reader.fault, "i",
-                       ((int64_t *)ids->items)[i]);
-        if (r < 0)
-            break;
-        r = query_step(loader, s);
-        if (r <= 0) {
-            r = r < 0 ? r
-                      : store_damaged(&loader->reader,
-                                      "a call stack names a frame that is not there");
-            break;
-        }
-        frames[i].offset = (uint64_t)sqlite3_column_int64(s, 1);
-        frames[i].function = store_text(loader->reader.arena, s, 3);
-        frames[i].file = store_text(loader->reader.arena, s, 4);
-        if (!store_uint32(s, 2, &frames[i].level) || !store_uint32(s, 5, &frames[i].lineno))
-            r = store_damaged(&loader->reader, "a frame with impossible values");
-        else if (!frames[i].function || !frames[i].file)
-            r = store_no_memory(&loader->reader);
-        else
-            r = id_push(loader, &loader->module_ids, sqlite3_column_int64(s, 0));
-    }
-    sqlite3_finalize(s);
-    profile->frames = frames;
-    profile->frame_count = ids->count;
-    return r;
-}
-
-static int load_modules(struct loader *loader) {
-    static const char sql[] = "SELECT path, build_id FROM module WHERE id=?1";
-    struct profile *profile = &loader->run->profile;
-    struct profile_frame *frames = (struct profile_frame *)profile->frames;
-    struct vector *ids = &loader->module_ids;
-    sqlite3_stmt *s = NULL;
-    int64_t *by_frame = calloc(profile->frame_count + 1, sizeof(*by_frame));
-    if (!by_frame)
-        return store_no_memory(&loader->reader);
-    if (ids->count > 0)
-        memcpy(by_frame, ids->items, ids->count * sizeof(*by_frame));
-    ids_sort_unique(ids);
-    for (size_t i = 0; i < profile->frame_count; i++)
-        frames[i].module = id_index(ids, by_frame[i]) + 1;
-    free(by_frame);
-
-    struct profile_module *modules =
-        arena_array(loader->reader.arena, ids->count + 1, sizeof(*modules));
-    int r = modules ? store_prepare(loader->reader.store, sql, &s, loader->reader.fault)
-                    : store_no_memory(&loader->reader);
-    if (r == 0)
-        modules[0].path = "";
-    for (size_t i = 0; r == 0 && i < ids->count; i++) {
-        r = store_bind(loader->reader.store, s, loader->reader.fault, "i",
-                       ((int64_t *)ids->items)[i]);
-        if (r < 0)
-            break;
-        r = query_step(loader, s);
-        const char *build_id = r > 0 ? (const char *)sqlite3_column_text(s, 1) : NULL;
-        if (r < 0)
-            break;
-        if (!build_id || strlen(build_id) >= PROFILE_BUILD_ID_BYTES) {
-            r = store_damaged(&loader->reader, "a frame names a module that is not there");
-            break;
-        }
-        strcpy(modules[i + 1].build_id, build_id);
-        modules[i + 1].path = store_text(loader->reader.arena, s, 0);
-        r = modules[i + 1].path ? 0 : store_no_memory(&loader->reader);
-    }
-    sqlite3_finalize(s);
-    profile->modules = modules;
-    profile->module_count = ids->count + 1;
-    return r;
 }
 
 static void totals_take(sqlite3_stmt *s, struct profile_totals *ret) {
@@ -228,7 +141,7 @@ static int load_totals(struct loader *loader, int64_t region_id,
     int r = store_prepare(loader->reader.store, sql, &s, loader->reader.fault);
     if (r == 0)
         r = store_bind(loader->reader.store, s, loader->reader.fault, "i", region_id);
-    while (r == 0 && (r = query_step(loader, s)) > 0) {
+    while (r == 0 && (r = loader_step(loader, s)) > 0) {
         int space = store_word(s, 0, store_space_names, TRACE_SPACES);
         if (space < 0) {
             r = store_damaged(&loader->reader, "a kind of memory that does not exist");
@@ -241,109 +154,61 @@ static int load_totals(struct loader *loader, int64_t region_id,
     return r;
 }
 
-/* Sites are few per run and shared by its regions: find or add, by a search from the end. */
-static int site_index(struct loader *loader, const struct profile_site *site,
-                      uint32_t *ret_index) {
-    const struct profile_site *sites = loader->sites.items;
-    size_t low = 0;
-    size_t high = loader->sites.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct profile_site *at = &sites[middle];
-        int64_t order = at->node != site->node     ? (int64_t)at->node - site->node
-                        : at->space != site->space ? at->space - site->space
-                                                   : at->flags - site->flags;
-        if (order == 0) {
-            *ret_index = (uint32_t)middle;
-            return 0;
-        }
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return store_damaged(&loader->reader, "a call site that is not there");
-}
-
-static int load_sites(struct loader *loader) {
-    static const char sql[] =
-        "SELECT DISTINCT stack_id, space, flags FROM region_site JOIN region "
-        "ON region.id=region_id WHERE run_id=?1 ORDER BY stack_id, "
-        "CASE space WHEN 'heap' THEN 0 WHEN 'map_anon' THEN 1 WHEN 'map_file' THEN 2 ELSE 3 "
-        "END, flags";
-    sqlite3_stmt *s = NULL;
-    int r = query_begin(loader, sql, &s);
-    while (r == 0 && (r = query_step(loader, s)) > 0) {
-        uint32_t flags;
-        int space = store_word(s, 1, store_space_names, TRACE_SPACES);
-        uint32_t node = id_index(&loader->node_ids, sqlite3_column_int64(s, 0));
-        if (space < 0 || node == UINT32_MAX || !store_uint32(s, 2, &flags) ||
-            flags > UINT16_MAX) {
-            r = store_damaged(&loader->reader, "a call site with impossible values");
-            break;
-        }
-        struct profile_site *site = vector_add(&loader->sites);
-        r = site ? 0 : store_no_memory(&loader->reader);
-        if (site)
-            *site = (struct profile_site){node, (uint16_t)space, (uint16_t)flags};
-    }
-    sqlite3_finalize(s);
-    return r;
-}
-
-static int row_take(struct loader *loader, sqlite3_stmt *s) {
-    struct profile_site site = {
-        .node = id_index(&loader->node_ids, sqlite3_column_int64(s, 0)),
-        .space = (uint16_t)store_word(s, 1, store_space_names, TRACE_SPACES),
-        .flags = (uint16_t)sqlite3_column_int(s, 2),
+/* What was freed is not stored: it follows. profile_check() finds what cannot be. */
+static struct profile_pair freed_of(const struct store_site *site) {
+    return (struct profile_pair){
+        (int64_t)((uint64_t)site->start.blocks + (uint64_t)site->allocated.blocks -
+                  (uint64_t)site->end.blocks),
+        (int64_t)((uint64_t)site->start.bytes + (uint64_t)site->allocated.bytes -
+                  (uint64_t)site->end.bytes),
     };
-    int64_t value[11];
-    for (int i = 0; i < 11; i++)
-        value[i] = sqlite3_column_int64(s, 3 + i);
-    struct profile_row row = {
-        .allocated = {value[0], value[1]},
-        .freed = {value[2], value[3]},
-        .start = {value[4], value[5]},
-        .peak = {value[6], value[7]},
-        .end = {value[8], value[9]},
-        .temporary = value[10],
-    };
-    int r = site_index(loader, &site, &row.site);
-    if (r < 0)
-        return r;
-    struct profile_row *slot = vector_add(&loader->rows);
-    if (!slot)
-        return store_no_memory(&loader->reader);
-    *slot = row;
-    return 0;
 }
 
-static int load_rows(struct loader *loader, int64_t region_id, struct profile_region *region) {
-    static const char sql[] =
-        "SELECT stack_id, space, flags, allocated_blocks, allocated_bytes, freed_blocks, "
-        "freed_bytes, start_blocks, start_bytes, peak_blocks, peak_bytes, end_blocks, "
-        "end_bytes, temporary FROM region_site WHERE region_id=?1 ORDER BY stack_id, "
-        "CASE space WHEN 'heap' THEN 0 WHEN 'map_anon' THEN 1 WHEN 'map_file' THEN 2 ELSE 3 "
-        "END, flags";
-    sqlite3_stmt *s = NULL;
-    loader->rows.count = 0;
-    int r = store_prepare(loader->reader.store, sql, &s, loader->reader.fault);
-    if (r == 0)
-        r = store_bind(loader->reader.store, s, loader->reader.fault, "i", region_id);
-    while (r == 0 && (r = query_step(loader, s)) > 0)
-        r = row_take(loader, s);
-    sqlite3_finalize(s);
+static int load_rows(struct loader *loader, struct store_set_place place,
+                     struct profile_region *region) {
+    const struct site_key *keys = loader->sites.items;
+    const struct store_sites *sites;
+    int r = store_sets_get(&loader->sets, place.id, &sites);
     if (r < 0)
         return r;
     struct profile_row *rows =
-        arena_array(loader->reader.arena, loader->rows.count, sizeof(*rows));
+        arena_array(loader->reader.arena, sites->list.count, sizeof(*rows));
     if (!rows)
         return store_no_memory(&loader->reader);
-    if (loader->rows.count > 0)
-        memcpy(rows, loader->rows.items, loader->rows.count * sizeof(*rows));
+    for (size_t i = 0; i < sites->list.count; i++) {
+        const struct store_site *site = (const struct store_site *)sites->list.items + i;
+        const struct site_key key = {site->stack + place.origin, site->kind};
+        const struct site_key *found =
+            bsearch(&key, keys, loader->sites.count, sizeof(key), key_compare);
+        if (!found)
+            return store_damaged(&loader->reader, "a call site that is not there");
+        rows[i] = (struct profile_row){
+            .site = (uint32_t)(found - keys),
+            .allocated = site->allocated,
+            .freed = freed_of(site),
+            .start = site->start,
+            .peak = site->peak,
+            .end = site->end,
+            .temporary = site->temporary,
+        };
+    }
     region->rows = rows;
-    region->rows_count = loader->rows.count;
+    region->rows_count = sites->list.count;
     return 0;
+}
+
+static int series_take(struct loader *loader, sqlite3_stmt *s, struct profile_region *region) {
+    const char *sizes = (const char *)sqlite3_column_text(s, 18);
+    int r = sizes ? store_series_read_sizes(sizes, loader->reader.arena, region) : 0;
+    if (r == 0 && sqlite3_column_type(s, 19) != SQLITE_NULL) {
+        const unsigned char *packed = sqlite3_column_blob(s, 19);
+        r = store_series_read_timeline(packed ? packed : (const unsigned char *)"",
+                                       (size_t)sqlite3_column_bytes(s, 19),
+                                       loader->reader.arena, region);
+    }
+    if (r == -ENOMEM)
+        return store_no_memory(&loader->reader);
+    return r < 0 ? store_damaged(&loader->reader, "a list of numbers that is none") : 0;
 }
 
 static int region_extras_take(struct loader *loader, sqlite3_stmt *s,
@@ -355,12 +220,7 @@ static int region_extras_take(struct loader *loader, sqlite3_stmt *s,
     region->usable_start_bytes = sqlite3_column_int64(s, 15);
     region->usable_peak_bytes = sqlite3_column_int64(s, 16);
     region->usable_end_bytes = sqlite3_column_int64(s, 17);
-    int r = store_series_read((const char *)sqlite3_column_text(s, 18),
-                              (const char *)sqlite3_column_text(s, 19), loader->reader.arena,
-                              region);
-    if (r == -ENOMEM)
-        return store_no_memory(&loader->reader);
-    return r < 0 ? store_damaged(&loader->reader, "a list of numbers that is none") : 0;
+    return series_take(loader, s, region);
 }
 
 static int load_region(struct loader *loader, sqlite3_stmt *s, struct profile_region *region) {
@@ -380,22 +240,25 @@ static int load_region(struct loader *loader, sqlite3_stmt *s, struct profile_re
     int r = region_extras_take(loader, s, region);
     if (r < 0)
         return r;
-    int64_t id = sqlite3_column_int64(s, 0);
-    r = load_totals(loader, id, region);
-    return r == 0 && region->has_rows ? load_rows(loader, id, region) : r;
+    struct store_set_place place = {sqlite3_column_int64(s, 20), sqlite3_column_int64(s, 21)};
+    if (region->has_rows != (place.id != 0))
+        return store_damaged(&loader->reader, "a region that has lost its sites");
+    r = load_totals(loader, sqlite3_column_int64(s, 0), region);
+    return r == 0 && region->has_rows ? load_rows(loader, place, region) : r;
 }
 
 static int load_regions(struct loader *loader) {
     static const char sql[] =
         "SELECT id, ordinal, parent_ordinal, name, instance, open, has_sites, begin_ns, "
         "end_ns, cpu_ns, combined_start, combined_peak, combined_end, thread, peak_ns, "
-        "usable_start, usable_peak, usable_end, sizes, timeline FROM region WHERE run_id=?1 "
+        "usable_start, usable_peak, usable_end, sizes, packed, site_set_id, stack_origin "
+        "FROM region LEFT JOIN region_timeline ON region_id=region.id WHERE run_id=?1 "
         "ORDER BY ordinal";
     struct vector regions = VECTOR_OF(struct profile_region);
     struct profile *profile = &loader->run->profile;
     sqlite3_stmt *s = NULL;
-    int r = query_begin(loader, sql, &s);
-    while (r == 0 && (r = query_step(loader, s)) > 0) {
+    int r = loader_query(loader, sql, &s);
+    while (r == 0 && (r = loader_step(loader, s)) > 0) {
         struct profile_region *region = vector_add(&regions);
         if (!region)
             r = store_no_memory(&loader->reader);
@@ -418,35 +281,23 @@ static int load_regions(struct loader *loader) {
     return r;
 }
 
-static int nodes_keep(struct loader *loader) {
-    struct profile *profile = &loader->run->profile;
-    struct profile_node *nodes =
-        arena_array(loader->reader.arena, loader->nodes.count, sizeof(*nodes));
-    struct profile_site *sites =
-        arena_array(loader->reader.arena, loader->sites.count, sizeof(*sites));
-    if (!nodes || !sites)
-        return store_no_memory(&loader->reader);
-    memcpy(nodes, loader->nodes.items, loader->nodes.count * sizeof(*nodes));
-    if (loader->sites.count > 0)
-        memcpy(sites, loader->sites.items, loader->sites.count * sizeof(*sites));
-    profile->nodes = nodes;
-    profile->node_count = loader->nodes.count;
-    profile->sites = sites;
-    profile->site_count = loader->sites.count;
-    return 0;
-}
-
 /* Everything comes from one moment of the file, whatever is imported meanwhile. */
 static int load_all(struct loader *loader, int64_t id) {
     static int (*const steps[])(struct loader *) = {
-        load_nodes, load_frames, load_modules, load_sites, load_regions, nodes_keep,
+        load_keys,
+        loader_load_stacks,
+        load_sites,
+        load_regions,
     };
     int r = store_execute(loader->reader.store, "BEGIN", loader->reader.fault);
     if (r < 0)
         return r;
     r = store_load_run(&loader->reader, id, loader->run);
+    if (r == 0)
+        r = store_sets_open(&loader->sets, loader->reader.store, loader->reader.fault);
     for (size_t i = 0; r == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
         r = steps[i](loader);
+    store_sets_close(&loader->sets);
     sqlite3_exec(loader->reader.store->db, "ROLLBACK", NULL, NULL, NULL);
     return r;
 }
@@ -460,8 +311,7 @@ int store_load(struct store *store, int64_t id, struct run *ret_run, struct faul
         .node_ids = VECTOR_OF(int64_t),
         .frame_ids = VECTOR_OF(int64_t),
         .module_ids = VECTOR_OF(int64_t),
-        .sites = VECTOR_OF(struct profile_site),
-        .rows = VECTOR_OF(struct profile_row),
+        .sites = VECTOR_OF(struct site_key),
     };
     int r = load_all(&loader, id);
     if (r == 0) {
@@ -470,8 +320,8 @@ int store_load(struct store *store, int64_t id, struct run *ret_run, struct faul
         if (r < 0)
             fault_set(fault, r, "the store is damaged: run %" PRId64 ": %s", id, inner.text);
     }
-    struct vector *vectors[] = {&loader.nodes,      &loader.node_ids, &loader.frame_ids,
-                                &loader.module_ids, &loader.sites,    &loader.rows};
+    struct vector *vectors[] = {&loader.nodes, &loader.node_ids, &loader.frame_ids,
+                                &loader.module_ids, &loader.sites};
     for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
         vector_finish(vectors[i]);
     if (r < 0) {

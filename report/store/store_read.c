@@ -24,11 +24,14 @@
     "coalesce((SELECT max(id) FROM run AS parent WHERE parent.trace_uuid=run.parent_uuid AND " \
     "run.parent_uuid<>''), (SELECT max(id) FROM run AS parent WHERE "                          \
     "parent.set_uuid=run.set_uuid "                                                            \
-    "AND parent.pid=run.parent_pid AND parent.host=run.host AND parent.id<>run.id))"
+    "AND parent.pid=run.parent_pid AND parent.host=run.host AND parent.id<>run.id)), "         \
+    "cpu_model, cpu_count, libc, allocator, environment, commit_hash, commit_ns, branch, "     \
+    "tree, pruned"
 
 #define FIRST_GAP_COLUMN 25
 #define LINEAGE_COLUMN   (FIRST_GAP_COLUMN + PROFILE_GAPS) /* trace_uuid and what follows */
-#define RUN_COLUMN_COUNT (LINEAGE_COLUMN + 6)
+#define ORIGIN_COLUMN    (LINEAGE_COLUMN + 6)              /* cpu_model and what follows */
+#define RUN_COLUMN_COUNT (ORIGIN_COLUMN + 10)
 
 int store_damaged(struct store_reader *reader, const char *what) {
     return fault_set(reader->fault, -EBADMSG, "the store is damaged: %s", what);
@@ -65,10 +68,20 @@ static bool run_texts_take(sqlite3_stmt *s, struct arena *arena, struct run *run
         const char **text;
         int column;
     } texts[] = {
-        {&run->benchmark, 4}, {&profile->program, 6},
-        {&profile->exe, 7},   {&profile->cwd, 8},
-        {&run->host, 10},     {&run->kernel, 11},
-        {&run->machine, 12},  {&profile->votrace_version, 13},
+        {&run->benchmark, 4},
+        {&profile->program, 6},
+        {&profile->exe, 7},
+        {&profile->cwd, 8},
+        {&run->host, 10},
+        {&run->kernel, 11},
+        {&run->machine, 12},
+        {&profile->votrace_version, 13},
+        {&run->origin.cpu_model, ORIGIN_COLUMN},
+        {&run->origin.libc, ORIGIN_COLUMN + 2},
+        {&run->origin.allocator, ORIGIN_COLUMN + 3},
+        {&run->origin.environment, ORIGIN_COLUMN + 4},
+        {&run->origin.commit, ORIGIN_COLUMN + 5},
+        {&run->origin.branch, ORIGIN_COLUMN + 7},
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         *texts[i].text = store_text(arena, s, texts[i].column);
@@ -95,6 +108,13 @@ static bool run_lineage_take(sqlite3_stmt *s, struct run *run) {
     return true;
 }
 
+static bool run_origin_take(sqlite3_stmt *s, struct origin *origin) {
+    int tree = store_word(s, ORIGIN_COLUMN + 8, store_tree_names, 3);
+    origin->tree = tree < 0 ? ORIGIN_TREE_UNKNOWN : (enum origin_tree)tree;
+    origin->commit_time_ns = sqlite3_column_int64(s, ORIGIN_COLUMN + 6);
+    return tree >= 0 && store_uint32(s, ORIGIN_COLUMN + 1, &origin->cpu_count);
+}
+
 static int run_columns_take(struct store_reader *reader, sqlite3_stmt *s, struct run *run) {
     struct profile *profile = &run->profile;
     const char *uuid = (const char *)sqlite3_column_text(s, 1);
@@ -108,9 +128,10 @@ static int run_columns_take(struct store_reader *reader, sqlite3_stmt *s, struct
     if (!uuid || !set_uuid || strlen(uuid) >= RUN_UUID_BYTES ||
         strlen(set_uuid) >= RUN_UUID_BYTES || outcome < 0 || end < 0 || stacks < 0 ||
         !store_uint32(s, 3, &run->repeat) || !store_uint32(s, 14, &profile->pid) ||
-        !store_uint32(s, 21, &profile->depth_limit) || !run_lineage_take(s, run))
+        !store_uint32(s, 21, &profile->depth_limit) || !run_lineage_take(s, run) ||
+        !run_origin_take(s, &run->origin))
         return store_damaged(reader, "a run with impossible values");
-    run->origin = origin_unknown;
+    run->pruned = sqlite3_column_int(s, ORIGIN_COLUMN + 9) != 0;
     run->id = sqlite3_column_int64(s, 0);
     strcpy(run->uuid, uuid);
     strcpy(run->set_uuid, set_uuid);
@@ -189,15 +210,9 @@ static int arguments_take(struct store_reader *reader, sqlite3_stmt *each, const
 
 int store_list(struct store *store, struct arena *arena, struct store_entry **ret_entries,
                size_t *ret_count, struct fault *fault) {
-    /* Headline: the marked region that added most; "process" where none was marked. */
     static const char sql[] =
-        "SELECT " RUN_COLUMNS ", headline.name, headline.added, "
-        "(SELECT count(*) FROM region WHERE run_id=run.id AND ordinal>0) "
-        "FROM run JOIN benchmark ON benchmark.id=benchmark_id LEFT JOIN "
-        "(SELECT run_id, name, live_peak-live_start AS added, "
-        "row_number() OVER (PARTITION BY run_id ORDER BY ordinal=0, live_peak-live_start DESC) "
-        "AS place FROM region JOIN region_total ON region_id=region.id AND space='heap') "
-        "AS headline ON headline.run_id=run.id AND headline.place=1 ORDER BY run.id";
+        "SELECT " RUN_COLUMNS ", headline_region, headline_added, marked_regions "
+        "FROM run JOIN benchmark ON benchmark.id=benchmark_id ORDER BY run.id";
     struct store_reader reader = {.store = store, .fault = fault, .arena = arena};
     struct vector entries = VECTOR_OF(struct store_entry);
     struct store_entry *kept = NULL;

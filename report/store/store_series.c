@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * store_series.c: sizes and timelines as JSON arrays of integers.
+ * store_series.c: sizes and timelines as lists of integers.
  *
- * Text, so that json_each() in plain sqlite3 reads it (and the view v_timeline does); one column
- * and not a table of points, because a row of its own costs each point three times as much. Times
- * and bytes of a timeline are differences to the point before: small numbers are short, and a
- * full timeline is some 10 kB.
+ * Sizes are few and are JSON text. A timeline has a thousand points: it is packed, see
+ * store_pack.h, in one column and not a table of points, because a row of its own costs each
+ * point three times as much. Times and bytes are differences to the point before: small numbers
+ * are short.
  */
 #include "store_series.h"
+
+#include "store_pack.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -41,33 +43,42 @@ static char *sizes_write(const int64_t *sizes) {
 }
 
 /* Points are within the bounds that profile_check() asserts, so that differences do not wrap. */
-static char *timeline_write(const struct profile_point *points, size_t count) {
-    int64_t *numbers = calloc(2 * count, sizeof(*numbers));
-    if (!numbers)
-        return NULL;
+static int timeline_write(const struct profile_point *points, size_t count,
+                          struct store_series *series) {
+    struct pack pack = {0};
+    struct profile_point before = {0};
     for (size_t i = 0; i < count; i++) {
-        const struct profile_point before = i > 0 ? points[i - 1] : (struct profile_point){0};
-        numbers[2 * i] = points[i].elapsed_ns - before.elapsed_ns;
-        numbers[2 * i + 1] =
-            (int64_t)((uint64_t)points[i].live_bytes - (uint64_t)before.live_bytes);
+        if (i > 0)
+            pack_mark(&pack, PACK_NEXT);
+        pack_number(&pack, points[i].elapsed_ns - before.elapsed_ns);
+        pack_mark(&pack, PACK_NEXT);
+        pack_number(&pack,
+                    (int64_t)((uint64_t)points[i].live_bytes - (uint64_t)before.live_bytes));
+        before = points[i];
     }
-    char *text = numbers_write(numbers, 2 * count);
-    free(numbers);
-    return text;
+    if (pack.refused) {
+        pack_finish(&pack);
+        return -ENOMEM;
+    }
+    series->timeline = pack.bytes;
+    series->timeline_bytes = pack_size(&pack);
+    return 0;
 }
 
 int store_series_write(const struct profile_region *region, struct store_series *ret_series) {
     struct store_series series = {0};
-    if (region->sizes)
+    int r = 0;
+    if (region->sizes) {
         series.sizes = sizes_write(region->sizes);
-    if (region->points_count > 0)
-        series.timeline = timeline_write(region->points, region->points_count);
-    if ((region->sizes && !series.sizes) || (region->points_count > 0 && !series.timeline)) {
-        store_series_finish(&series);
-        return -ENOMEM;
+        r = series.sizes ? 0 : -ENOMEM;
     }
-    *ret_series = series;
-    return 0;
+    if (r == 0 && region->points_count > 0)
+        r = timeline_write(region->points, region->points_count, &series);
+    if (r < 0)
+        store_series_finish(&series);
+    else
+        *ret_series = series;
+    return r;
 }
 
 void store_series_finish(struct store_series *series) {
@@ -103,7 +114,8 @@ static int numbers_read(const char *text, int64_t *ret_numbers, size_t room) {
     return *skip_space(at + 1) == '\0' ? (int)count : -EBADMSG;
 }
 
-static int sizes_read(const char *text, struct arena *arena, struct profile_region *region) {
+int store_series_read_sizes(const char *text, struct arena *arena,
+                            struct profile_region *region) {
     int64_t *sizes = arena_array(arena, TRACE_SIZE_BUCKETS, sizeof(*sizes));
     if (!sizes)
         return -ENOMEM;
@@ -131,19 +143,43 @@ static int points_read(const int64_t *numbers, size_t count, struct arena *arena
     return 0;
 }
 
-int store_series_read(const char *sizes, const char *timeline, struct arena *arena,
-                      struct profile_region *region) {
-    int r = sizes ? sizes_read(sizes, arena, region) : 0;
-    if (r < 0 || !timeline)
-        return r;
+/* @numbers has room for NUMBERS_MAX. */
+static int packed_read(const unsigned char *packed, size_t size, int64_t *numbers) {
+    struct unpack unpack = {packed, 2 * size, 0};
+    int count = 0;
+    while (unpack_peek(&unpack) != PACK_END) {
+        if (count > 0 && unpack_peek(&unpack) != PACK_NEXT)
+            break;
+        unpack.at += count > 0;
+        if (count == NUMBERS_MAX || !unpack_number(&unpack, &numbers[count++]))
+            return -EBADMSG;
+    }
+    if (unpack_peek(&unpack) == PACK_NULL)
+        unpack.at++;
+    return unpack.at == unpack.nibbles ? count : -EBADMSG;
+}
+
+static int timeline_read(const char *text, const unsigned char *packed, size_t size,
+                         struct arena *arena, struct profile_region *region) {
     int64_t *numbers = calloc(NUMBERS_MAX, sizeof(*numbers));
     if (!numbers)
         return -ENOMEM;
-    r = numbers_read(timeline, numbers, NUMBERS_MAX);
+    int r =
+        text ? numbers_read(text, numbers, NUMBERS_MAX) : packed_read(packed, size, numbers);
     if (r > 0 && r % 2 != 0)
         r = -EBADMSG;
     if (r >= 0)
         r = points_read(numbers, (size_t)r / 2, arena, region);
     free(numbers);
     return r;
+}
+
+int store_series_read_timeline(const unsigned char *packed, size_t size, struct arena *arena,
+                               struct profile_region *region) {
+    return timeline_read(NULL, packed, size, arena, region);
+}
+
+int store_series_read_old_timeline(const char *text, struct arena *arena,
+                                   struct profile_region *region) {
+    return timeline_read(text, NULL, 0, arena, region);
 }

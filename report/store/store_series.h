@@ -5,10 +5,11 @@
 #include "profile.h"
 #include "store_sql.h"
 
-/* What goes into the columns `sizes` and `timeline`; NULL: nothing is known. free() both. */
+/* What goes into region.sizes and region_timeline.packed; NULL: nothing is known. */
 struct store_series {
     char *sizes;
-    char *timeline;
+    unsigned char *timeline;
+    size_t timeline_bytes;
 };
 
 /* 0 or -ENOMEM. */
@@ -17,8 +18,12 @@ int store_series_write(const struct profile_region *region,
 void store_series_finish(struct store_series *series) _nonnull_;
 
 /*
- * The other way round, into @arena. NULL for @sizes or @timeline leaves @region as it is.
- * Returns 0; -EBADMSG when they are no such lists; -ENOMEM.
+ * The other way round, into @arena. Returns 0; -EBADMSG when it is no such list; -ENOMEM. A
+ * timeline is packed; before version 3 it was text as sizes are.
  */
-int store_series_read(const char *sizes, const char *timeline, struct arena *arena,
-                      struct profile_region *region) _must_check_;
+int store_series_read_sizes(const char *sizes, struct arena *arena,
+                            struct profile_region *region) _must_check_ _nonnull_;
+int store_series_read_timeline(const unsigned char *packed, size_t size, struct arena *arena,
+                               struct profile_region *region) _must_check_ _nonnull_;
+int store_series_read_old_timeline(const char *text, struct arena *arena,
+                                   struct profile_region *region) _must_check_ _nonnull_;

@@ -8,7 +8,7 @@
 #include <stdarg.h>
 
 #define STORE_APPLICATION_ID 0x766f7472 /* "votr" */
-#define STORE_VERSION        2
+#define STORE_VERSION        3
 
 struct store {
     sqlite3 *db;
@@ -69,3 +69,4 @@ extern const char *const store_space_names[];   /* enum trace_space */
 extern const char *const store_outcome_names[]; /* enum run_outcome */
 extern const char *const store_end_names[];     /* enum profile_end */
 extern const char *const store_stacks_names[];  /* enum trace_stacks */
+extern const char *const store_tree_names[];    /* enum origin_tree */

@@ -145,7 +145,7 @@ if command -v sqlite3 >/dev/null; then
     status 'and compared' 0 "$votreport" diff old.db old.db
     same 'without being changed' "$(cksum <old.db)" "$before"
     status 'a run is added to it' 0 "$votreport" run --db old.db --name new -- "$victim" 10
-    same 'and makes it one of this version' "$(sqlite3 old.db 'PRAGMA user_version')" 2
+    same 'and makes it one of this version' "$(sqlite3 old.db 'PRAGMA user_version')" 3
     same 'that holds together' "$(sqlite3 old.db 'PRAGMA integrity_check; PRAGMA foreign_key_check')" ok
     status 'the old runs are still there' 0 "$votreport" show --bytes --run 1 old.db
     says 'to the byte, too' out 'parse        25,000       1,000     26,000'
