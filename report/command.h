@@ -22,6 +22,7 @@ struct command {
 
 extern const struct command cmd_diff;
 extern const struct command cmd_dump;
+extern const struct command cmd_export;
 extern const struct command cmd_flame;
 extern const struct command cmd_gate;
 extern const struct command cmd_html;

@@ -154,6 +154,7 @@ static void row_book(struct calltree_node *node, enum calltree_side side,
     sum_add(&self[CALLTREE_TOTAL], row->allocated.bytes);
     sum_add(&self[CALLTREE_COUNT], row->allocated.blocks);
     sum_add(&self[CALLTREE_PEAK_BLOCKS], row->peak.blocks);
+    sum_add(&self[CALLTREE_LIVE_PEAK], row->peak.bytes);
 }
 
 static int row_add(struct builder *b, const struct profile *profile, enum calltree_side side,
@@ -212,6 +213,7 @@ static void root_assert(const struct calltree *tree, enum calltree_side side,
     assert(sums[CALLTREE_LIVE_END] == totals->end.bytes);
     assert(sums[CALLTREE_TOTAL] == totals->allocated.bytes);
     assert(sums[CALLTREE_COUNT] == totals->allocated.blocks);
+    assert(sums[CALLTREE_LIVE_PEAK] == totals->peak_bytes);
     (void)sums;
     (void)totals;
 }

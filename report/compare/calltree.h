@@ -36,6 +36,7 @@ enum calltree_metric {
     CALLTREE_TOTAL,       /* bytes allocated */
     CALLTREE_COUNT,       /* blocks allocated */
     CALLTREE_PEAK_BLOCKS, /* blocks at the peak */
+    CALLTREE_LIVE_PEAK,   /* bytes at the peak, those of the start with them */
     CALLTREE_METRICS,
 };
 
