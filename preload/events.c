@@ -52,8 +52,10 @@ static inline struct lane *lane_to_try(void) {
 
 /* Whether an event that did not fit in the lane does now; lanes are then as they were. */
 static bool prepare(struct lane *lane, uint32_t site, uintptr_t address) {
-    return lane != NULL && !recorder_busy() && lane_is_open(lane, recorder_thread.lease) &&
-           lanes_prepare(lane, site, address);
+    if (lane == NULL || recorder_busy())
+        return false;
+    return lane_is_open(lane, recorder_thread.lease) ? lanes_prepare(lane, site, address)
+                                                     : lanes_await(lane);
 }
 
 static __attribute__((noinline)) void allocated_slowly(struct lane *lane, uintptr_t address,

@@ -2,13 +2,13 @@
 /*
  * lanes.c: who has a lane, when lanes open, how they are closed.
  *
- * Closing costs ten microseconds when another thread runs, as much as a hundred events under
- * the lock. So lanes that turned out to be open for a short time only stay closed the longer
- * the next time: threads that push the peak up together, or free each other's blocks all the
- * time, are better off under the lock.
+ * Closing costs as much as some events under the lock when the other threads come by soon, as a
+ * hundred when they have to be fenced. So lanes that turned out to be open for too short a time
+ * stay closed the longer the next time: threads that push the peak up together, or free each
+ * other's blocks all the time, are better off under the lock.
  *
  * A lane's credit is what its owner used to need beyond what it holds, and an equal share of
- * the rest of the gap.
+ * the rest of the gap. Where the gap is less than what all need, who asks comes first.
  */
 #include "lanes.h"
 
@@ -24,14 +24,24 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAIT_EVENTS_MIN     32u
-#define WAIT_EVENTS_MAX     8192u
-#define WORTH_EVENTS        1000 /* lanes that were open for fewer cost more than they saved */
 #define WORTH_EVENTS_MARKED 50000
+#define FORGET_CLOSINGS     64 /* until a part of what was needed once is forgotten */
+#define PATIENCE_MAX        64 /* pauses: some two microseconds */
+#define PATIENCE_MIN        1
 #define ACTIVE_SHARE        16 /* of the events in lanes, to get one again without asking */
 #define PAUSES_BEFORE_SLEEP 2000
 #define SLEEPS_AT_MOST      3200ul /* some 400 ms */
 #define FENCE_PAUSES        100000 /* a millisecond or more */
+
+/* What a closing costs, in events under the lock. */
+struct price {
+    int64_t worth_events;     /* lanes that were open for fewer cost more than they saved */
+    uint32_t wait_events_min; /* before lanes open again */
+    uint32_t wait_events_max;
+};
+
+static const struct price price_seen = {64, 1, 1024};
+static const struct price price_fenced = {1000, 32, 8192};
 
 static bool membarrier_works(void) {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
@@ -44,7 +54,8 @@ int lanes_init(void) {
     if (lanes == NULL)
         return -ENOMEM;
     recorder.lanes = lanes;
-    lanes->wait_events = WAIT_EVENTS_MIN;
+    lanes->wait_events = price_fenced.wait_events_min;
+    lanes->patience = PATIENCE_MAX;
     recorder.lanes_allowed =
         syscall(SYS_madvise, lanes, sizeof(*lanes), MADV_WIPEONFORK) == 0 && membarrier_works();
     errno = saved_errno;
@@ -52,7 +63,8 @@ int lanes_init(void) {
 }
 
 void lanes_restart(void) {
-    *recorder.lanes = (struct lanes){.wait_events = WAIT_EVENTS_MIN};
+    *recorder.lanes =
+        (struct lanes){.wait_events = price_fenced.wait_events_min, .patience = PATIENCE_MAX};
     recorder.lanes_allowed = recorder.lanes_allowed && membarrier_works();
 }
 
@@ -238,33 +250,64 @@ static int64_t flush(struct lane *lane) {
  * only one may be open: threads that take turns there are not worth it.
  */
 static void learn(struct lanes *lanes, int64_t events) {
+    const struct price *price = lanes->fenced ? &price_fenced : &price_seen;
     bool worth =
-        events >= (recorder.ledger.open_count > 1 ? WORTH_EVENTS_MARKED : WORTH_EVENTS);
-    if (!worth && lanes->wait_events < WAIT_EVENTS_MAX)
+        events >= (recorder.ledger.open_count > 1 ? WORTH_EVENTS_MARKED : price->worth_events);
+    if (!worth && lanes->wait_events < price->wait_events_max)
         lanes->wait_events *= 2;
     else if (worth)
         lanes->wait_events /= 4;
-    if (lanes->wait_events < WAIT_EVENTS_MIN)
-        lanes->wait_events = WAIT_EVENTS_MIN;
+    if (lanes->wait_events < price->wait_events_min)
+        lanes->wait_events = price->wait_events_min;
     lanes->waited_events = 0;
+}
+
+static bool has_seen(const struct lane *lane, uint64_t closing) {
+    return atomic_load_explicit(&lane->seen_closing, memory_order_acquire) == closing;
+}
+
+/*
+ * Whether all owners but this thread have come by since @closing, outside of their lanes. Those
+ * that work are there within a few events; it is not worth waiting for the others, and the less
+ * the more often they do not come.
+ */
+static bool all_have_seen(struct lanes *lanes, const struct lane *own, uint64_t closing) {
+    unsigned pauses_left = lanes->patience;
+    for (uint32_t i = 0; i < lanes->count; i++) {
+        const struct lane *lane = &lanes->lane[i];
+        while (lane->closing && lane != own && !has_seen(lane, closing)) {
+            if (pauses_left-- == 0) {
+                if (lanes->patience > PATIENCE_MIN)
+                    lanes->patience /= 2;
+                return false;
+            }
+            lock_pause(1);
+        }
+    }
+    if (lanes->patience < PATIENCE_MAX)
+        lanes->patience *= 2;
+    return true;
 }
 
 /* Take the leases away. Afterwards no owner enters; some may be in their lanes. */
 static void take_leases(struct lanes *lanes, const struct lane *own) {
     bool others = false;
+    uint64_t closing = ++lanes->closings;
     for (uint32_t i = 0; i < lanes->count; i++) {
         struct lane *lane = &lanes->lane[i];
-        if (atomic_load_explicit(&lane->lease, memory_order_relaxed) == 0)
+        if (lane_lease_is_closed(atomic_load_explicit(&lane->lease, memory_order_relaxed)))
             continue;
         lane->closing = true;
         others |= lane != own;
-        atomic_store_explicit(&lane->lease, 0, memory_order_relaxed);
+        atomic_store_explicit(&lane->lease, LANES_CLOSED | closing, memory_order_release);
     }
-    if (others) {
-        lanes->closed_events = 0;
-        lanes->closed_others = true;
+    if (!others)
+        return;
+    lanes->closed_events = 0;
+    lanes->closed_others = true;
+    lanes->fenced = !all_have_seen(lanes, own, closing);
+    if (lanes->fenced)
         fence_all_threads();
-    }
 }
 
 /* Whether all are out of the lanes; the sums of those that are have gone to the record. */
@@ -298,6 +341,21 @@ bool lanes_close(bool patient) {
         learn(lanes, lanes->closed_events);
     lanes->closed_others = false;
     return true;
+}
+
+bool lanes_await(struct lane *lane) {
+    uint64_t lease = atomic_load_explicit(&lane->lease, memory_order_acquire);
+    uint64_t closing = lease & ~LANES_CLOSED;
+    if ((lease & LANES_CLOSED) == 0 || has_seen(lane, closing) ||
+        __atomic_load_n(&lane->record->updating, __ATOMIC_RELAXED) != 0)
+        return false;
+    atomic_store_explicit(&lane->seen_closing, closing, memory_order_release);
+    bool taken;
+    if (!booking_try_beside(&taken))
+        return false;
+    bool open = lane_is_open(lane, recorder_thread.lease);
+    booking_leave_beside(taken);
+    return open;
 }
 
 /* Opening */
@@ -339,13 +397,48 @@ static int64_t need_of(const struct lane *lane) {
     return lane->high_bytes - lane->held_bytes;
 }
 
-/* Where the needs cannot all be met, forget some of what was needed once. */
-static int64_t credit_of(struct lane *lane, int64_t gap, int64_t needs, uint32_t count) {
+/* What is to be divided among the lanes that are opened. */
+struct budget {
+    const struct lane *first; /* is given its credit before the others; or NULL */
+    int64_t first_credit;
+    int64_t gap;    /* for all; without the first's credit */
+    int64_t needs;  /* of all; without the first's */
+    uint32_t count; /* of lanes */
+};
+
+/* Whoever asked comes first: where the needs cannot all be met, the credit goes around. */
+static struct budget make_budget(const struct lanes *lanes, const bool chosen[TRACE_LANES_MAX],
+                                 uint32_t count) {
+    struct budget budget = {.gap = gap_below_peaks(), .count = count};
+    for (uint32_t i = 0; i < lanes->count; i++)
+        if (chosen[i])
+            budget.needs += need_of(&lanes->lane[i]);
+    const struct lane *own = own_lane();
+    if (budget.needs <= budget.gap || own == NULL || !chosen[own->number])
+        return budget;
+    budget.first = own;
+    budget.first_credit = least(need_of(own), budget.gap);
+    budget.gap -= budget.first_credit;
+    budget.needs -= need_of(own);
+    return budget;
+}
+
+static int64_t credit_of(const struct lane *lane, const struct budget *budget) {
     int64_t need = need_of(lane);
-    if (needs <= gap)
-        return need + (gap - needs) / count;
-    lane->high_bytes -= need / 8;
-    return (int64_t)((double)gap * (double)need / (double)needs);
+    if (lane == budget->first)
+        return budget->first_credit;
+    if (budget->needs <= budget->gap)
+        return need + (budget->gap - budget->needs) / budget->count;
+    return (int64_t)((double)budget->gap * (double)need / (double)budget->needs);
+}
+
+/* What was needed once is not for ever; but to be told it anew costs closings. */
+static void forget_some_need(struct lanes *lanes) {
+    if (lanes->closings < lanes->forget_at)
+        return;
+    lanes->forget_at = lanes->closings + FORGET_CLOSINGS;
+    for (uint32_t i = 0; i < lanes->count; i++)
+        lanes->lane[i].high_bytes -= need_of(&lanes->lane[i]) / 8;
 }
 
 /*
@@ -389,22 +482,20 @@ static void settle_booked(void) {
 static void open_lanes(struct lanes *lanes) {
     bool chosen[TRACE_LANES_MAX];
     uint32_t count = choose(lanes, chosen);
-    int64_t gap = gap_below_peaks();
-    int64_t needs = 0;
-    if (count == 0 || (count > 1 && (gap == 0 || recorder.ledger.open_count > 1))) {
+    if (count == 0 ||
+        (count > 1 && (gap_below_peaks() == 0 || recorder.ledger.open_count > 1))) {
         lanes->waited_events = 0;
         return;
     }
     settle_booked();
+    forget_some_need(lanes);
     lanes->base_bytes = (int64_t)recorder.ledger.open[0].record->space[TRACE_HEAP].live.bytes;
-    for (uint32_t i = 0; i < lanes->count; i++)
-        if (chosen[i])
-            needs += need_of(&lanes->lane[i]);
+    const struct budget budget = make_budget(lanes, chosen, count);
     lanes->open_count = count;
     for (uint32_t i = 0; i < lanes->count; i++) {
         struct lane *lane = &lanes->lane[i];
         if (chosen[i])
-            open_lane(lane, credit_of(lane, gap, needs, count), count == 1);
+            open_lane(lane, credit_of(lane, &budget), count == 1);
         else
             lane->recent_events = 0;
         lane->asks = false;
@@ -487,8 +578,8 @@ static bool take_page(struct lane *lane, uintptr_t address) {
         return false;
     const struct blocks_page *page = blocks_page_of(&recorder.blocks, address);
     if (page != NULL && page->lane != lane->number && !lane->alone &&
-        atomic_load_explicit(&recorder.lanes->lane[page->lane].lease, memory_order_relaxed) !=
-            0)
+        !lane_lease_is_closed(atomic_load_explicit(&recorder.lanes->lane[page->lane].lease,
+                                                   memory_order_relaxed)))
         return false;
     return blocks_claim(&recorder.blocks, address, lane->number);
 }

@@ -13,8 +13,10 @@
  *
  * Lanes are opened and closed under the lock. An owner says `updating` before it looks whether
  * its lane is open; who closes a lane says so before it looks whether the owner is updating. The
- * full fences that this takes are paid by the closer for both: membarrier(2). Where there is
- * none lanes stay closed. A forked child finds the lanes' memory wiped, hence closed.
+ * full fences that this takes are paid by the closer for both: membarrier(2), some ten
+ * microseconds. An owner that works comes by much sooner, finds its lane closed and says so
+ * itself: the closer waits for that first. Where there is no membarrier(2) lanes stay closed. A
+ * forked child finds the lanes' memory wiped, hence closed.
  */
 #pragma once
 
@@ -33,10 +35,12 @@
 
 /* In lane.lease: marked regions are open, and what is done for young blocks is not enough. */
 #define LANES_MARKED (UINT64_C(1) << 63)
+/* In lane.lease: closed, the rest is the number of that closing. */
+#define LANES_CLOSED (UINT64_C(1) << 62)
 
 struct lane {
     /* The owner's while the lane is open. */
-    _Alignas(64) _Atomic uint64_t lease; /* the owner's number; 0: closed */
+    _Alignas(64) _Atomic uint64_t lease; /* the owner's number; 0 or LANES_CLOSED: closed */
     struct trace_lane *record;
     struct trace_row **rows;    /* the process region's, see struct ledger_region */
     uint64_t epoch;             /* of the process region's heap peak */
@@ -50,6 +54,7 @@ struct lane {
     uint16_t number;
     bool alone;  /* no other lane is open */
     bool marked; /* events count in marked regions as well; then it is alone */
+    _Atomic uint64_t seen_closing; /* the latest that the owner has seen, outside its lane */
 
     /* Under the lock. */
     _Atomic uint64_t owner;      /* lease of the thread that has the lane; 0: nobody */
@@ -68,8 +73,12 @@ struct lanes {
     struct lane lane[TRACE_LANES_MAX];
     uint32_t count;         /* lanes that have had an owner */
     uint32_t open_count;    /* lanes that are open, or closing */
+    uint64_t closings;      /* so far */
+    uint64_t forget_at;     /* closings, when a part of what was needed is forgotten */
     int64_t closed_events;  /* of the lanes that are being closed, while they were open */
     bool closed_others;     /* other threads' are among them */
+    bool fenced;            /* some of these did not come by */
+    unsigned patience;      /* pauses to wait for them */
     uint64_t leases;        /* given so far */
     uint32_t next_idle;     /* lane to be looked at when one is wanted and all have owners */
     uint32_t wait_events;   /* to be booked under the lock before lanes open again */
@@ -101,6 +110,12 @@ bool lanes_close(bool patient);
  * @bytes more are live.
  */
 void lanes_note_event(uintptr_t address, int64_t bytes);
+
+/*
+ * This thread's @lane is closed. If that is news, let the closer know, wait until it is through,
+ * and return whether the lane was opened again: then the event need not close it.
+ */
+bool lanes_await(struct lane *lane);
 
 /* Open lanes if it is time. The lock is held. */
 void lanes_reconsider(void);
@@ -141,6 +156,10 @@ static inline bool lane_enter(struct lane *lane, uint64_t lease) {
         return true;
     __atomic_store_n(updating, 0, __ATOMIC_RELEASE);
     return false;
+}
+
+static inline bool lane_lease_is_closed(uint64_t lease) {
+    return lease == 0 || (lease & LANES_CLOSED) != 0;
 }
 
 /* Whether the lane is open for the thread with @lease, marked or not. */

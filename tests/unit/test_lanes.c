@@ -154,6 +154,45 @@ static void test_threads_below_the_peak_need_not_be_seen_one_by_one(void **state
     trace_scratch_check_finish(&check);
 }
 
+/*
+ * One block at a time, ever larger and then small again: the largest of all threads are never
+ * live at once, so that the gap below the peak misses a little of what all need.
+ */
+#define SLOPE 128u
+static void *go_up_and_down(void *data) {
+    uint64_t thread = (uintptr_t)data;
+    pthread_barrier_wait(&barrier);
+    for (unsigned i = 0; i < LONG_RUN; i++) {
+        uintptr_t address = base_of(thread) + (1 + i % 4) * 1024;
+        recorder_allocated(address, 1 + i % SLOPE, frame);
+        recorder_freed(address);
+    }
+    return NULL;
+}
+
+static void test_credit_goes_around_among_threads_that_need_more_than_there_is(void **state) {
+    struct trace_check check;
+    run_threads(go_up_and_down);
+    exit_and_check(&check);
+    struct trace_check_sums heap = trace_check_sum(&check, 0, TRACE_HEAP);
+    assert_int_equal(heap.allocations, THREADS * LONG_RUN);
+    assert_int_equal(heap.live_blocks, 0);
+    assert_true(check.regions[0]->space[TRACE_HEAP].peak.bytes >= SLOPE);
+    assert_true(check.regions[0]->space[TRACE_HEAP].peak.bytes <= THREADS * SLOPE);
+    assert_true(events_beside_the_lock(&check) > heap.allocations);
+    trace_scratch_check_finish(&check);
+}
+
+static void test_an_owner_says_that_it_is_out_of_its_lane_only_when_it_is(void **state) {
+    struct trace_lane record = {.updating = 1};
+    struct lane lane = {.lease = LANES_CLOSED | 7, .record = &record};
+    assert_false(lanes_await(&lane)); /* a signal handler, which interrupted an event */
+    assert_int_equal(lane.seen_closing, 0);
+    record.updating = 0;
+    assert_false(lanes_await(&lane)); /* it is not opened again */
+    assert_int_equal(lane.seen_closing, 7);
+}
+
 /* After a run without the lock, each thread once more goes up, all at the same time. */
 static void *peak_after_churn(void *data) {
     uint64_t thread = (uintptr_t)data;
@@ -386,6 +425,8 @@ int main(void) {
         TEST(test_a_thread_that_works_alone_does_without_the_lock),
         TEST(test_addresses_that_no_program_has_are_counted_and_do_no_harm),
         TEST(test_threads_below_the_peak_need_not_be_seen_one_by_one),
+        TEST(test_credit_goes_around_among_threads_that_need_more_than_there_is),
+        TEST(test_an_owner_says_that_it_is_out_of_its_lane_only_when_it_is),
         TEST(test_a_peak_that_all_threads_make_together_is_exact),
         TEST(test_blocks_that_other_threads_free_are_found),
         TEST(test_lanes_of_threads_that_ended_are_used_again),
