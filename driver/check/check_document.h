@@ -88,6 +88,7 @@ struct check_document {
     bool stream_has_text;
     bool stream_has_href;
     bool stream_is_base64;
+    uint64_t extnum; /* of this FITS; 0: none */
     struct check_stream stream;
 };
 

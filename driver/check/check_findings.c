@@ -82,7 +82,9 @@ static const struct code codes[FINDING_CODES] = {
     [FINDING_B09] = {"B09", true,  "a stream with bytes for a table whose rows have none"},
     [FINDING_B10] = {"B10", true,  "a STREAM has neither text nor href, or both"},
     [FINDING_B11] = {"B11", true,  "a STREAM's text is not encoded as base64"},
-    [FINDING_B12] = {"B12", true,  "a FITS stream is no FITS file"},
+    [FINDING_B12] = {"B12", true,  "a FITS stream is no FITS file with a table"},
+    [FINDING_B13] = {"B13", true,  "a FITS table has not as many columns as there are FIELDs"},
+    [FINDING_B14] = {"B14", true,  "a column of a FITS table does not fit its FIELD"},
 };
 // clang-format on
 

@@ -84,6 +84,8 @@ enum finding_code {
     FINDING_B10,
     FINDING_B11,
     FINDING_B12,
+    FINDING_B13,
+    FINDING_B14,
     FINDING_CODES,
 };
 

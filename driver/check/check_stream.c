@@ -4,7 +4,7 @@
  *
  * base64.c and binary_rows.c read the same, but forgive what users need forgiven, store, and
  * stop at the first problem. This one goes on as long as the places of the cells are known, and
- * needs no memory but a row's null flags.
+ * needs no memory but a row's null flags. FITS goes to check_fits.c.
  */
 #include "check_stream.h"
 
@@ -15,34 +15,37 @@
 
 #define DECODED_BYTES 3072
 
-int check_stream_init(struct check_stream *stream, struct findings *findings,
-                      const struct check_fields *fields, enum schema_version version,
-                      enum check_stream_kind kind, enum schema_element element,
-                      uint64_t lineno) {
+void check_stream_init(struct check_stream *stream, const struct check_stream_place *place) {
+    const struct check_fields *fields = place->fields;
     *stream = (struct check_stream){
-        .findings = findings,
+        .findings = place->findings,
         .fields = fields->items,
         .field_count = fields->count,
-        .version = version,
-        .kind = kind,
-        .element = element,
-        .lineno = lineno,
-        .text_lineno = lineno,
+        .version = place->version,
+        .kind = place->kind,
+        .element = place->element,
+        .lineno = place->lineno,
+        .text_lineno = place->lineno,
+        .extnum = place->extnum,
+        .problem = place->problem,
     };
-    bool rows = kind == CHECK_STREAM_BINARY || kind == CHECK_STREAM_BINARY2;
+    bool rows = place->kind == CHECK_STREAM_BINARY || place->kind == CHECK_STREAM_BINARY2;
     for (size_t i = 0; rows && i < fields->count; i++)
         if (!fields->items[i].usable)
             stream->kind = CHECK_STREAM_OPAQUE;
     if (stream->kind != CHECK_STREAM_BINARY2 || fields->count == 0)
-        return 0;
+        return;
     stream->flags_bytes = (fields->count + 7) / 8;
     stream->flags = calloc(stream->flags_bytes, 1);
-    return stream->flags == NULL ? -ENOMEM : 0;
+    if (stream->flags == NULL)
+        problem_set_memory(stream->problem);
 }
 
 void check_stream_finish(struct check_stream *stream) {
     free(stream->flags);
     stream->flags = NULL;
+    check_fits_free(stream->fits);
+    stream->fits = NULL;
 }
 
 static const struct check_field *field_at(const struct check_stream *stream) {
@@ -266,6 +269,16 @@ static void take_rows(struct check_stream *stream, const unsigned char *bytes, s
     }
 }
 
+static void take_fits(struct check_stream *stream, const unsigned char *bytes, size_t length) {
+    for (size_t i = 0; i < length && stream->carried < sizeof(stream->carry); i++)
+        stream->carry[stream->carried++] = bytes[i];
+    if (stream->fits == NULL && stream->bytes == 0 &&
+        check_fits_new(&stream->fits, stream->problem) < 0)
+        return;
+    if (stream->fits != NULL)
+        check_fits_take(stream->fits, bytes, length);
+}
+
 static void take_bytes(struct check_stream *stream, const unsigned char *bytes, size_t length) {
     switch (stream->kind) {
     case CHECK_STREAM_BINARY:
@@ -273,8 +286,7 @@ static void take_bytes(struct check_stream *stream, const unsigned char *bytes, 
         take_rows(stream, bytes, length);
         return;
     case CHECK_STREAM_FITS:
-        for (size_t i = 0; i < length && stream->carried < sizeof(stream->carry); i++)
-            stream->carry[stream->carried++] = bytes[i];
+        take_fits(stream, bytes, length);
         break;
     case CHECK_STREAM_OPAQUE:
         break;
@@ -391,16 +403,31 @@ static void end_row(struct check_stream *stream) {
               stream->bytes - stream->row_start);
 }
 
+static bool end_fits(struct check_stream *stream, uint64_t *ret_rows) {
+    if (stream->bytes == 0 || stream->fits == NULL)
+        return false;
+    if (stream->carried < 9 || memcmp(stream->carry, "SIMPLE  =", 9) != 0) {
+        findings_add(stream->findings, FINDING_B12, stream->lineno, stream->element, NULL,
+                     "the stream does not begin as a FITS file does");
+        return false;
+    }
+    const struct check_fits_place place = {
+        .findings = stream->findings,
+        .fields = stream->fields,
+        .field_count = stream->field_count,
+        .extnum = stream->extnum,
+        .lineno = stream->lineno,
+    };
+    return check_fits_end(stream->fits, &place, ret_rows, stream->problem);
+}
+
 bool check_stream_end(struct check_stream *stream, uint64_t *ret_rows) {
     if (!stream->stopped)
         end_base64(stream);
-    if (stream->kind == CHECK_STREAM_FITS && stream->bytes > 0 &&
-        (stream->carried < 9 || memcmp(stream->carry, "SIMPLE  =", 9) != 0))
-        findings_add(stream->findings, FINDING_B12, stream->lineno, stream->element, NULL,
-                     "the stream does not begin as a FITS file does");
-    if (stream->stopped || stream->kind == CHECK_STREAM_OPAQUE ||
-        stream->kind == CHECK_STREAM_FITS)
+    if (stream->stopped || stream->kind == CHECK_STREAM_OPAQUE)
         return false;
+    if (stream->kind == CHECK_STREAM_FITS)
+        return end_fits(stream, ret_rows);
     end_row(stream);
     *ret_rows = stream->rows;
     return true;

@@ -9,7 +9,9 @@
 #include "attributes.h"
 #include "check_cell.h"
 #include "check_findings.h"
+#include "check_fits.h"
 #include "check_schema.h"
+#include "problem.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +20,7 @@
 enum check_stream_kind {
     CHECK_STREAM_BINARY,
     CHECK_STREAM_BINARY2,
-    CHECK_STREAM_FITS,   /* only its first bytes are looked at */
+    CHECK_STREAM_FITS,   /* only its headers are looked at */
     CHECK_STREAM_OPAQUE, /* only the base64 is */
 };
 
@@ -51,18 +53,32 @@ struct check_stream {
     uint64_t items;
     uint64_t row_start;
     uint64_t rows;
-    unsigned char carry[9]; /* a count, a half of a character, the start of a FITS file */
+    unsigned char carry[9]; /* a count, the start of a FITS file */
     unsigned carried;
     unsigned utf8_left;   /* bytes that continue a character */
     unsigned char *flags; /* owned */
     size_t flags_bytes;
+
+    struct check_fits *fits; /* owned; NULL before the first bytes of one */
+    uint64_t extnum;         /* of the FITS element; 0: none */
+    struct problem *problem; /* borrowed; what is none of the document's */
 };
 
-/* Returns 0 or -ENOMEM; finish in either case. */
-int check_stream_init(struct check_stream *stream, struct findings *findings,
-                      const struct check_fields *fields, enum schema_version version,
-                      enum check_stream_kind kind, enum schema_element element,
-                      uint64_t lineno) _must_check_ _nonnull_;
+/* What a stream is part of. */
+struct check_stream_place {
+    struct findings *findings; /* borrowed, and so are the fields and the problem */
+    const struct check_fields *fields;
+    struct problem *problem;
+    enum schema_version version;
+    enum check_stream_kind kind;
+    enum schema_element element; /* STREAM or TD */
+    uint64_t lineno;             /* of it */
+    uint64_t extnum;             /* of the FITS element; 0: none */
+};
+
+/* When memory runs out a problem is set. Finish it in every case. */
+void check_stream_init(struct check_stream *stream,
+                       const struct check_stream_place *place) _nonnull_;
 void check_stream_finish(struct check_stream *stream) _nonnull_;
 
 void check_stream_text(struct check_stream *stream, const char *text, size_t length) _nonnull_;

@@ -119,9 +119,16 @@ static void check_encoded_cell(struct check_document *document, struct check_fie
     struct check_fields fields = {field, 1, 1};
     struct check_stream stream;
     uint64_t rows = 0;
-    if (check_stream_init(&stream, findings_of(document), &fields, document->version,
-                          CHECK_STREAM_BINARY, SCHEMA_TD, lineno_of(document)) < 0)
-        problem_set_memory(document->problem);
+    const struct check_stream_place place = {
+        .findings = findings_of(document),
+        .fields = &fields,
+        .problem = document->problem,
+        .version = document->version,
+        .kind = CHECK_STREAM_BINARY,
+        .element = SCHEMA_TD,
+        .lineno = lineno_of(document),
+    };
+    check_stream_init(&stream, &place);
     check_stream_text(&stream, document->text, document->text_bytes);
     if (check_stream_end(&stream, &rows) && rows != 1)
         findings_add(
@@ -183,6 +190,15 @@ static enum check_stream_kind kind_of(const struct check_document *document) {
     }
 }
 
+/* What is no number has been told by A04, and is as if it were not there. */
+static void begin_fits(struct check_document *document, const struct check_begin *begin) {
+    const char *extnum = check_begin_get(begin, "extnum");
+    errno = 0;
+    document->extnum = extnum != NULL ? strtoull(extnum, NULL, 10) : 0;
+    if (errno != 0)
+        document->extnum = 0;
+}
+
 static void begin_stream(struct check_document *document, const struct check_begin *begin) {
     const char *encoding = check_begin_get(begin, "encoding");
     const char *href = check_begin_get(begin, "href");
@@ -190,10 +206,17 @@ static void begin_stream(struct check_document *document, const struct check_beg
     document->stream_has_text = false;
     document->stream_is_base64 = encoding != NULL && strcmp(encoding, "base64") == 0;
     check_stream_finish(&document->stream);
-    if (check_stream_init(&document->stream, findings_of(document), &document->table.fields,
-                          document->version, kind_of(document), SCHEMA_STREAM,
-                          begin->lineno) < 0)
-        problem_set_memory(document->problem);
+    const struct check_stream_place place = {
+        .findings = findings_of(document),
+        .fields = &document->table.fields,
+        .problem = document->problem,
+        .version = document->version,
+        .kind = kind_of(document),
+        .element = SCHEMA_STREAM,
+        .lineno = begin->lineno,
+        .extnum = document->extnum,
+    };
+    check_stream_init(&document->stream, &place);
 }
 
 static void stream_text(struct check_document *document, const char *text, size_t length) {
@@ -251,6 +274,9 @@ void check_table_begin(struct check_document *document, enum schema_element elem
         break;
     case SCHEMA_TD:
         begin_cell(document, begin);
+        break;
+    case SCHEMA_FITS:
+        begin_fits(document, begin);
         break;
     case SCHEMA_STREAM:
         begin_stream(document, begin);

@@ -232,49 +232,8 @@ static int read_layout(const struct fits_source *source, fitsfile *file,
     return 0;
 }
 
-static int complain_column(const struct fits_source *source, const struct field *field,
-                           const char *what, struct problem *problem) {
-    return problem_set(problem, -EBADMSG, source->lineno,
-                       "FIELD '%s' is %s%s%.40s%s, its column in the FITS table has %s, "
-                       "correct the FIELD",
-                       field->name, field_type_name(field->type),
-                       field->arraysize != NULL ? "[" : "",
-                       field->arraysize != NULL ? field->arraysize : "",
-                       field->arraysize != NULL ? "]" : "", what);
-}
-
-static int match_column(const struct fits_source *source, const struct field *field,
-                        const struct fits_column *column, struct problem *problem) {
-    char items[40];
-    size_t kind = find_kind(column->letter);
-    if ((kinds[kind].fields & 1u << field->type) == 0)
-        return complain_column(source, field, kinds[kind].words, problem);
-    if (column->scaled && !column->integral && field_is_integer(field))
-        return complain_column(source, field, "values that are no integers (TSCAL, TZERO)",
-                               problem);
-    if (column->variable || field_is_string(field))
-        return 0;
-    if (field->variable ? column->repeat % field->items == 0 : column->repeat == field->items)
-        return 0;
-    snprintf(items, sizeof(items), "%" PRIu64 " items", column->repeat);
-    return complain_column(source, field, items, problem);
-}
-
-static int match_columns(const struct fits_source *source, const struct table *table,
-                         const struct fits_table *fits, struct problem *problem) {
-    if ((size_t)fits->column_count != table->field_count)
-        return problem_set(problem, -EBADMSG, source->lineno,
-                           "the FITS table has %d columns, its TABLE has %zu FIELDs, make them "
-                           "the same",
-                           fits->column_count, table->field_count);
-    int r = 0;
-    for (size_t i = 0; i < table->field_count && r == 0; i++)
-        r = match_column(source, table->fields[i], &fits->columns[i], problem);
-    return r;
-}
-
-int fits_table_open(const struct fits_source *source, const struct table *table,
-                    struct fits_table *ret_fits, struct problem *problem) {
+int fits_table_open(const struct fits_source *source, struct fits_table *ret_fits,
+                    struct problem *problem) {
     struct memory_file memory;
     fitsfile *file = NULL;
     ret_fits->columns = NULL;
@@ -291,12 +250,57 @@ int fits_table_open(const struct fits_source *source, const struct table *table,
     }
     if (r == 0)
         r = read_columns(source, file, ret_fits, problem);
-    if (r == 0)
-        r = match_columns(source, table, ret_fits, problem);
     int status = 0;
     if (file != NULL)
         fits_close_file(file, &status);
     fits_clear_errmsg();
+    return r;
+}
+
+bool fits_column_fits(const struct fits_column *column, const struct field *field,
+                      char ret_words[FITS_WORDS_BYTES]) {
+    size_t kind = find_kind(column->letter);
+    const char *words = NULL;
+    if ((kinds[kind].fields & 1u << field->type) == 0)
+        words = kinds[kind].words;
+    else if (column->scaled && !column->integral && field_is_integer(field))
+        words = "values that are no integers (TSCAL, TZERO)";
+    if (words != NULL) {
+        snprintf(ret_words, FITS_WORDS_BYTES, "%s", words);
+        return false;
+    }
+    if (column->variable || field_is_string(field))
+        return true;
+    if (field->variable ? column->repeat % field->items == 0 : column->repeat == field->items)
+        return true;
+    snprintf(ret_words, FITS_WORDS_BYTES, "%" PRIu64 " items", column->repeat);
+    return false;
+}
+
+static int match_column(const struct fits_source *source, const struct field *field,
+                        const struct fits_column *column, struct problem *problem) {
+    char words[FITS_WORDS_BYTES];
+    if (fits_column_fits(column, field, words))
+        return 0;
+    return problem_set(problem, -EBADMSG, source->lineno,
+                       "FIELD '%s' is %s%s%.40s%s, its column in the FITS table has %s, "
+                       "correct the FIELD",
+                       field->name, field_type_name(field->type),
+                       field->arraysize != NULL ? "[" : "",
+                       field->arraysize != NULL ? field->arraysize : "",
+                       field->arraysize != NULL ? "]" : "", words);
+}
+
+int fits_table_match(const struct fits_source *source, const struct table *table,
+                     const struct fits_table *fits, struct problem *problem) {
+    if ((size_t)fits->column_count != table->field_count)
+        return problem_set(problem, -EBADMSG, source->lineno,
+                           "the FITS table has %d columns, its TABLE has %zu FIELDs, make them "
+                           "the same",
+                           fits->column_count, table->field_count);
+    int r = 0;
+    for (size_t i = 0; i < table->field_count && r == 0; i++)
+        r = match_column(source, table->fields[i], &fits->columns[i], problem);
     return r;
 }
 

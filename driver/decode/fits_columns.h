@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define FITS_WORDS_BYTES 64
+
 /* A FITS file: @bytes, or the file at @path, uncompressed, when @bytes is NULL. Borrowed. */
 struct fits_source {
     const char *path;
@@ -55,13 +57,21 @@ struct fits_table {
 };
 
 /*
- * Read the headers, and compare them with the table's FIELDs. Returns 0, or a negative errno
- * with a problem; finish in either case.
+ * Read the headers; file_bytes of @ret_fits is set before. Returns 0, or a negative errno with a
+ * problem; finish in either case.
  */
-int fits_table_open(const struct fits_source *source, const struct table *table,
-                    struct fits_table *ret_fits,
+int fits_table_open(const struct fits_source *source, struct fits_table *ret_fits,
                     struct problem *problem) _must_check_ _nonnull_;
 void fits_table_finish(struct fits_table *fits) _nonnull_;
+
+/* Are the columns those of the FIELDs? -EBADMSG and a problem of the first that is not. */
+int fits_table_match(const struct fits_source *source, const struct table *table,
+                     const struct fits_table *fits,
+                     struct problem *problem) _must_check_ _nonnull_;
+
+/* Can the cells of @column be read as @field? If not, what it has instead, in words. */
+bool fits_column_fits(const struct fits_column *column, const struct field *field,
+                      char ret_words[FITS_WORDS_BYTES]) _must_check_ _nonnull_;
 
 /* Bytes of @items of a column. */
 uint64_t fits_column_bytes(const struct fits_column *column, uint64_t items) _nonnull_;

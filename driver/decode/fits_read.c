@@ -441,8 +441,11 @@ int fits_read_table(const struct fits_source *source, struct table *table,
         .source = source, .table = table, .problem = problem, .fd = -1};
     int r = open_source(&reader);
     if (r == 0)
-        r = fits_table_open(source, table, &reader.fits, problem);
-    if (r == 0) {
+        r = fits_table_open(source, &reader.fits, problem);
+    if (r == 0)
+        r = fits_table_match(source, table, &reader.fits, problem);
+    /* Of a table without rows the length of a row has not been compared with the file's. */
+    if (r == 0 && reader.fits.rows > 0) {
         uint64_t row_bytes = reader.fits.row_bytes > 0 ? reader.fits.row_bytes : 1;
         reader.rows_room = row_bytes < 65536 ? 65536 / row_bytes : 1;
         if (column_scratch_reserve(&reader.rows, reader.rows_room * row_bytes) < 0)

@@ -239,6 +239,25 @@ static void test_a_file_that_is_cut_short_is_refused(void **state) {
     free(made.bytes);
 }
 
+/* The length of a row is compared with the file's when there are rows. */
+static void test_a_table_without_rows_needs_no_memory_for_one(void **state) {
+    const char *const forms[] = {"1J"};
+    static const char *const types[] = {"int"};
+    static const char card[] = "NAXIS1  =                    4";
+    static const char huge[] = "NAXIS1  =  1000000000000000000";
+    struct made made;
+    struct given given;
+    make(&made, 1, forms, 0);
+    finish(&made);
+    char *found = memmem(made.bytes, made.length, card, sizeof(card) - 1);
+    assert_non_null(found);
+    memcpy(found, huge, sizeof(huge) - 1);
+    assert_int_equal(read_fits(&made, types, 1, &given), 0);
+    assert_int_equal(given.table->rows, 0);
+    votable_finish(&given.votable);
+    free(made.bytes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scaled_columns_are_their_values),
@@ -246,6 +265,7 @@ int main(void) {
         cmocka_unit_test(test_what_the_field_cannot_hold_is_refused),
         cmocka_unit_test(test_an_array_beyond_the_file_is_refused),
         cmocka_unit_test(test_a_file_that_is_cut_short_is_refused),
+        cmocka_unit_test(test_a_table_without_rows_needs_no_memory_for_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
