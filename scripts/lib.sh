@@ -54,6 +54,7 @@ test  command sqlite3                   sqlite3
 test  command xz                        xz-utils
 test  command zstd                      zstd
 test  command mandoc                    mandoc optional
+test  command chromium|chromium-browser|google-chrome chromium optional
 test  file    /usr/lib/python3*/test/test_fork1.py libpython3.11-testsuite optional
 test  file    /usr/lib/python3*/test/test_fork1.py libpython3.12-testsuite optional
 test  loads   libjemalloc.so.2          libjemalloc2 optional

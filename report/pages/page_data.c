@@ -136,7 +136,7 @@ static int write_subject(struct context *context, const struct diff_row *row, bo
     if (r == 0)
         r = write_side(context, "after", &row->after);
     if (r == 0 && !is_full)
-        r = tree_data_write(context, "tree", row);
+        r = tree_data_write(context, "tree", row, TREE_DATA_NODES_MAX);
     if (r == 0 && !is_full)
         r = site_data_write(context, "sites", row);
     if (is_full) {

@@ -73,10 +73,10 @@ static int compare_weights(const void *a, const void *b) {
 }
 
 /* What a node must weigh more than to stay, when there are too many. */
-static int weight_least(const struct choice *choice, double *ret_least) {
+static int weight_least(const struct choice *choice, size_t nodes_most, double *ret_least) {
     size_t count = choice->tree->count;
     *ret_least = -1;
-    if (count <= TREE_DATA_NODES_MAX)
+    if (count <= nodes_most)
         return 0;
     double *sorted = calloc(count, sizeof(*sorted));
     if (!sorted)
@@ -84,7 +84,7 @@ static int weight_least(const struct choice *choice, double *ret_least) {
     for (size_t i = 0; i < count; i++)
         sorted[i] = choice->weights[i];
     qsort(sorted, count, sizeof(*sorted), compare_weights);
-    *ret_least = sorted[TREE_DATA_NODES_MAX];
+    *ret_least = sorted[nodes_most];
     free(sorted);
     return 0;
 }
@@ -148,9 +148,9 @@ static int children_take(struct choice *choice, struct context *context, uint32_
     return 0;
 }
 
-static int choice_make(struct choice *choice, struct context *context) {
+static int choice_make(struct choice *choice, struct context *context, size_t nodes_most) {
     double least;
-    int r = weight_least(choice, &least);
+    int r = weight_least(choice, nodes_most, &least);
     struct shown_node *root = r == 0 ? vector_add(&choice->shown) : NULL;
     if (!root)
         return -ENOMEM;
@@ -201,7 +201,7 @@ static void write_choice(struct json *json, const char *key, const struct choice
 }
 
 static int write_tree(struct context *context, const char *key, const struct calltree *tree,
-                      const struct calltree_source *sources) {
+                      const struct calltree_source *sources, size_t nodes_most) {
     struct choice choice = {
         .tree = tree,
         .sizes = calloc(tree->count, sizeof(*choice.sizes)),
@@ -212,7 +212,7 @@ static int write_tree(struct context *context, const char *key, const struct cal
     int r = choice.sizes && choice.weights && choice.numbers ? 0 : -ENOMEM;
     if (r == 0) {
         choice_weigh(&choice);
-        r = choice_make(&choice, context);
+        r = choice_make(&choice, context, nodes_most);
     }
     if (r == 0)
         write_choice(&context->json, key, &choice, sources);
@@ -223,7 +223,8 @@ static int write_tree(struct context *context, const char *key, const struct cal
     return r;
 }
 
-int tree_data_write(struct context *context, const char *key, const struct diff_row *row) {
+int tree_data_write(struct context *context, const char *key, const struct diff_row *row,
+                    size_t nodes_most) {
     static const struct calltree_settings settings = {
         .by = CALLTREE_BY_FUNCTION,
         .space = TRACE_HEAP,
@@ -242,7 +243,7 @@ int tree_data_write(struct context *context, const char *key, const struct diff_
     }
     if (r < 0)
         return r;
-    r = write_tree(context, key, &tree, sources);
+    r = write_tree(context, key, &tree, sources, nodes_most);
     calltree_finish(&tree);
     return r;
 }

@@ -21,7 +21,8 @@ enum tree_data_kind {
 };
 
 /*
- * Write the tree of @row under @key; null where call sites were not kept. 0 or -ENOMEM.
+ * Write the tree of @row under @key, of some @nodes_most nodes; null where call sites were not
+ * kept. 0 or -ENOMEM.
  */
-int tree_data_write(struct context *context, const char *key,
-                    const struct diff_row *row) _must_check_ _nonnull_;
+int tree_data_write(struct context *context, const char *key, const struct diff_row *row,
+                    size_t nodes_most) _must_check_ _nonnull_;

@@ -51,6 +51,21 @@ static void test_json_is_exact_and_escaped(void **state) {
     free(text);
 }
 
+/* RFC 8259 allows them as they are; HTML's rules for <script> and old JavaScript do not. */
+static void test_json_in_html_cannot_end_its_element(void **state) {
+    char *text = NULL;
+    size_t size;
+    struct json json = {
+        .stream = open_memstream(&text, &size), .compact = true, .in_html = true};
+    json_begin(&json, NULL, '{');
+    json_text(&json, "<key>", "</script><!-- &amp; \xe2\x80\xa8\xe2\x80\xa9");
+    json_end(&json, '}');
+    fclose(json.stream);
+    assert_string_equal(text, "{\"\\u003ckey\\u003e\":\"\\u003c/script\\u003e\\u003c!-- "
+                              "\\u0026amp; \\u2028\\u2029\"}");
+    free(text);
+}
+
 static void test_clean_lets_nothing_through_that_moves_a_terminal(void **state) {
     static const struct {
         const char *dirty;
@@ -80,6 +95,7 @@ static void test_clean_lets_nothing_through_that_moves_a_terminal(void **state) 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json_is_exact_and_escaped),
+        cmocka_unit_test(test_json_in_html_cannot_end_its_element),
         cmocka_unit_test(test_clean_lets_nothing_through_that_moves_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
