@@ -6,68 +6,14 @@
 # Prints TAP. OLD_STORE is such a store as SQL.
 set -u
 
-# meson gives paths relative to where it starts us.
-absolute() {
-    case $1 in
-    /*) printf '%s\n' "$1" ;;
-    *) printf '%s/%s\n' "$PWD" "$1" ;;
-    esac
-}
+. "$(dirname "$0")/tap.sh"
 votreport=$(absolute "$1")
 victim=$(absolute "$2")
 VOTRACE_LIBRARY=$(absolute "$3")
 own_malloc=$(absolute "$4")
 old_store=$(absolute "$5")
 export VOTRACE_LIBRARY
-unset LD_PRELOAD VOTRACE_OUTPUT VOTRACE_STACKS VOTRACE_DEPTH VOTRACE_CHILDREN VOTRACE_USABLE \
-    VOTRACE_REGION VOTRACE_SIGNAL NO_COLOR
-
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$work" || exit 1
-mkdir tmp
-TMPDIR=$work/tmp
-export TMPDIR
-tests=0
-
-result() {
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        head -n 20 out err | sed 's/^/# /'
-    fi
-}
-
-# status NAME WANTED COMMAND...: run it into out and err, and compare its exit status.
-status() {
-    status_name=$1
-    status_wanted=$2
-    shift 2
-    "$@" >out 2>err
-    status_is=$?
-    [ "$status_is" -eq "$status_wanted" ] || echo "exit status $status_is" >>err
-    result $((status_is != status_wanted)) "$status_name"
-}
-
-# says NAME FILE TEXT: a line of FILE contains TEXT.
-says() {
-    grep -qF -- "$3" "$2"
-    result $? "$1"
-}
-
-same() {
-    [ "$2" = "$3" ] || echo "'$2' is not '$3'" >>err
-    [ "$2" = "$3" ]
-    result $? "$1"
-}
-
-# Values of a key in the JSON in out, one a line.
-values() {
-    sed -n "s/^ *\"$1\": \\(.*[^,]\\),*\$/\\1/p" out
-}
+begin
 
 # Two children of one program, one of another.
 printf '#!/bin/sh\n"%s" 10\n"%s" 20\n/bin/true\nexit 0\n' "$victim" "$victim" >family.sh
@@ -157,4 +103,4 @@ if command -v sqlite3 >/dev/null; then
 fi
 
 same 'nothing was left behind' "$(ls tmp)" ''
-echo "1..$tests"
+finish

@@ -5,39 +5,14 @@
 # each of the compilers. Prints TAP; without a compiler all is skipped.
 set -u
 
-absolute() {
-    case $1 in
-    /*) printf '%s\n' "$1" ;;
-    *) printf '%s/%s\n' "$PWD" "$1" ;;
-    esac
-}
+. "$(dirname "$0")/tap.sh"
 votreport=$(absolute "$1")
 VOTRACE_LIBRARY=$(absolute "$2")
 shift 2
 VOTRACE_STACKS=all
 export VOTRACE_LIBRARY VOTRACE_STACKS
-unset LD_PRELOAD VOTRACE_OUTPUT VOTRACE_DEPTH
-if [ $# -eq 0 ]; then
-    echo '1..0 # SKIP there is no C++ compiler'
-    exit 0
-fi
-
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$work" || exit 1
-tests=0
-
-# says NAME TEXT: a line of out contains TEXT.
-says() {
-    tests=$((tests + 1))
-    if grep -qF -- "$2" out; then
-        echo "ok $tests - $1"
-    else
-        echo "not ok $tests - $1"
-        head -n 20 out | sed 's/^/# /'
-    fi
-}
+[ $# -gt 0 ] || skip_all 'there is no C++ compiler'
+begin
 
 cat >names.cc <<'EOF'
 #include <string>
@@ -90,29 +65,24 @@ shows() {
     rm -f names.db
     "$votreport" run --db names.db -- ./names || exit 1
     "$votreport" show --bytes --color never names.db >out || exit 1
-    tests=$((tests + 1))
-    if grep -v ' via ' out | grep -E 'new_allocator|_ZNK?St| std::' >bad; then
-        echo "not ok $tests - $what nothing of the library is a call site"
-        sed 's/^/# /' bad
-    else
-        echo "ok $tests - $what nothing of the library is a call site"
-    fi
+    ! grep -v ' via ' out | grep -E 'new_allocator|_ZNK?St| std::' >err
+    result $? "$what nothing of the library is a call site"
 }
 
 for compiler; do
     for level in -O0 -O2; do
         shows "$(basename "$compiler") $level:" "$compiler" "$level" -g
-        says "$what a container is named by the method that fills it" ' ns::table::fill ('
-        says "$what an allocation in a namespace by its function" ' ns::build ('
-        says "$what with the file that is its own" "names.cc:11)"
-        says "$what of no namespace's name, too" '(anonymous namespace)::hidden ('
-        says "$what a class in a function by its method" ' keep ('
+        says "$what a container is named by the method that fills it" out ' ns::table::fill ('
+        says "$what an allocation in a namespace by its function" out ' ns::build ('
+        says "$what with the file that is its own" out "names.cc:11)"
+        says "$what of no namespace's name, too" out '(anonymous namespace)::hidden ('
+        says "$what a class in a function by its method" out ' keep ('
     done
     # clang describes no functions then; gcc knows no such option.
     if echo 'int main() {}' | "$compiler" -gline-tables-only -x c++ -o tables - 2>bad; then
         shows "$(basename "$compiler"), lines only:" "$compiler" -gline-tables-only
-        says "$what a symbol and a line are a name" ' _ZN2ns5buildEi ('
-        says "$what with the file that is its own" 'names.cc:11)'
+        says "$what a symbol and a line are a name" out ' _ZN2ns5buildEi ('
+        says "$what with the file that is its own" out 'names.cc:11)'
     fi
 done
-echo "1..$tests"
+finish

@@ -5,75 +5,16 @@
 # to the gate. Prints TAP. STATIC is a statically linked program, or empty.
 set -u
 
-# meson gives paths relative to where it starts us.
-absolute() {
-    case $1 in
-    /* | '') printf '%s\n' "$1" ;;
-    *) printf '%s/%s\n' "$PWD" "$1" ;;
-    esac
-}
+. "$(dirname "$0")/tap.sh"
 votreport=$(absolute "$1")
 victim=$(absolute "$2")
 VOTRACE_LIBRARY=$(absolute "$3")
 static=$(absolute "$4")
 export VOTRACE_LIBRARY
-unset LD_PRELOAD VOTRACE_OUTPUT VOTRACE_STACKS VOTRACE_DEPTH NO_COLOR
-
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$work" || exit 1
-mkdir tmp
-TMPDIR=$work/tmp
-export TMPDIR
-tests=0
-
-result() {
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        head -n 20 out err | sed 's/^/# /'
-    fi
-}
-
-# status NAME WANTED COMMAND...: run it into out and err, and compare its exit status.
-status() {
-    status_name=$1
-    status_wanted=$2
-    shift 2
-    "$@" >out 2>err
-    status_is=$?
-    [ "$status_is" -eq "$status_wanted" ] || echo "exit status $status_is" >>err
-    result $((status_is != status_wanted)) "$status_name"
-}
-
-# says NAME FILE TEXT: a line of FILE contains TEXT.
-says() {
-    grep -qF -- "$3" "$2"
-    result $? "$1"
-}
-
-# line NAME TEXT: TEXT is all of err.
-line() {
-    [ "$(cat err)" = "$2" ]
-    result $? "$1"
-}
-
-same() {
-    [ "$2" = "$3" ] || echo "'$2' is not '$3'" >>err
-    [ "$2" = "$3" ]
-    result $? "$1"
-}
+begin
 
 run() {
     "$votreport" run --db "$1" --name votable.parse --param "format=$2" -- "$victim" "$3" ${4+"$4"}
-}
-
-# Values of a key in the JSON in out, one a line.
-values() {
-    sed -n "s/^ *\"$1\": \\(.*[^,]\\),*\$/\\1/p" out
 }
 
 status 'run passes a success on' 0 run a.db binary 200000
@@ -352,4 +293,4 @@ same 'and leaves no trace behind' "$(ls tmp)" ''
 status 'what it had is stored' 0 "$votreport" list --json term.db
 same 'as ended by the signal' "$(values status)" 15
 
-echo "1..$tests"
+finish
