@@ -76,7 +76,7 @@ static bool file_is_helper(const char *file) {
     return false;
 }
 
-static bool module_is_helper(const struct profile *profile, uint32_t module) {
+bool callsite_module_is_system(const struct profile *profile, uint32_t module) {
     const char *path = profile->modules[module].path;
     if (strncmp(callsite_basename(path), "libvotrace", strlen("libvotrace")) == 0)
         return true;
@@ -85,12 +85,12 @@ static bool module_is_helper(const struct profile *profile, uint32_t module) {
 
 static bool frame_is_helper(const struct profile *profile, uint32_t node) {
     const struct profile_frame *frame = callsite_frame(profile, node);
-    return module_is_helper(profile, frame->module) || file_is_helper(frame->file) ||
+    return callsite_module_is_system(profile, frame->module) || file_is_helper(frame->file) ||
            function_hands_memory_through(frame->function);
 }
 
 bool callsite_is_in_system(const struct profile *profile, uint32_t node) {
-    return module_is_helper(profile, callsite_frame(profile, node)->module);
+    return callsite_module_is_system(profile, callsite_frame(profile, node)->module);
 }
 
 bool callsite_is_outermost(const struct profile *profile, uint32_t node) {

@@ -99,5 +99,8 @@ const char *callsite_basename(const char *path) _nonnull_;
  */
 bool callsite_is_in_system(const struct profile *profile, uint32_t node) _nonnull_;
 
+/* The same for a whole module. */
+bool callsite_module_is_system(const struct profile *profile, uint32_t module) _nonnull_;
+
 /* Is this the frame at which a program begins, so that what called it says nothing? */
 bool callsite_is_outermost(const struct profile *profile, uint32_t node) _nonnull_;

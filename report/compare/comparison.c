@@ -40,8 +40,11 @@ int comparison_load(const char *before, const char *after,
         r = side_load(after, settings->name, &comparison.after, fault);
     }
     if (r == 0) {
-        r = diff_compare(comparison.before.runs, comparison.before.count, comparison.after.runs,
-                         comparison.after.count, settings->with_process, &comparison.diff);
+        const struct diff_settings how = {settings->metric, settings->with_process,
+                                          settings->by};
+        r = diff_compare_by(comparison.before.runs, comparison.before.count,
+                            comparison.after.runs, comparison.after.count, &how,
+                            &comparison.diff);
         if (r < 0)
             fault_set(fault, r, "out of memory");
     }

@@ -18,6 +18,8 @@ struct comparison {
 struct comparison_settings {
     const char *name;  /* only this benchmark; NULL: all */
     bool with_process; /* "process", too, where regions are marked */
+    enum metric metric;
+    enum calltree_by by; /* what the trees of calls merge */
 };
 
 /* What getopt_long() returns for them: beyond what commands use for options of their own. */

@@ -47,6 +47,9 @@ const char *render_time(char ret_text[RENDER_TIME_BYTES], int64_t realtime_ns) _
 /* "1 forked child not measured": @count of @gap. */
 void render_gap(FILE *stream, enum profile_gap gap, int64_t count) _nonnull_;
 
+/* "driver/reader.c" of "/home/me/src/driver/reader.c": enough to know it by. */
+const char *render_path_tail(const char *path) _nonnull_;
+
 /* "main (driver/main.c:20)", a frame in words; the caller frees it. */
 char *render_frame(const struct profile *profile, uint32_t node) _must_check_ _nonnull_;
 
@@ -96,10 +99,21 @@ int render_show_text(const struct term *term, const struct run *run,
 int render_show_json(FILE *stream, const struct run *run,
                      const struct render_show *options) _must_check_ _nonnull_;
 
+struct render_diff {
+    enum calltree_by by;
+    size_t frames_max; /* lines of frames in the tree of a benchmark */
+    size_t sites_max;  /* call sites listed instead of the tree; 0: the tree */
+};
+
 int render_diff_text(const struct term *term, const struct diff *diff,
-                     size_t sites_max) _must_check_ _nonnull_;
+                     const struct render_diff *options) _must_check_ _nonnull_;
+
+/* What made the difference of one row of @diff; nothing where there is none. */
+int render_diff_row(const struct term *term, const struct diff *diff,
+                    const struct diff_row *row,
+                    const struct render_diff *options) _must_check_ _nonnull_;
 int render_diff_json(FILE *stream, const struct diff *diff,
-                     size_t sites_max) _must_check_ _nonnull_;
+                     const struct render_diff *options) _must_check_ _nonnull_;
 
 int render_gate_text(const struct term *term, const struct diff *diff,
                      const struct gate_finding *findings, const struct gate_limits *limits,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* render_json.c: everything that --json prints. Bytes and counts are exact integers. */
+/* render_json.c: what --json prints of one store or run. Bytes and counts are exact integers. */
 #include "render.h"
 
 #include "json.h"
+#include "render_json.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,18 +11,18 @@
 
 static const char *const space_names[] = {"heap", "map_anon", "map_file", "map_reserved"};
 
-static int finish(const struct json *json) {
+int json_finish(const struct json *json) {
     return ferror(json->stream) ? -EIO : 0;
 }
 
-static void write_count(struct json *json, const char *key, int64_t count, bool known) {
+void json_count(struct json *json, const char *key, int64_t count, bool known) {
     if (known)
         json_int(json, key, count);
     else
         json_null(json, key);
 }
 
-static void write_parameters(struct json *json, const struct run *run) {
+void json_parameters(struct json *json, const struct run *run) {
     json_begin(json, "parameters", '{');
     for (size_t i = 0; i < run->param_count; i++)
         json_text(json, run->params[i].key, run->params[i].value);
@@ -40,7 +41,7 @@ static void write_parent(struct json *json, const struct run *run) {
     json_text(json, "trace_uuid", profile->parent_uuid);
     json_bool(json, "forked", profile->forked);
     json_int(json, "inherited_freed", profile->inherited_freed);
-    write_count(json, "run", run->parent_id, run->parent_id != 0);
+    json_count(json, "run", run->parent_id, run->parent_id != 0);
     json_end(json, '}');
 }
 
@@ -51,7 +52,7 @@ static void write_run(struct json *json, const struct run *run) {
     json_int(json, "run", run->id);
     json_text(json, "uuid", run->uuid);
     json_text(json, "benchmark", run->benchmark);
-    write_parameters(json, run);
+    json_parameters(json, run);
     json_text(json, "set", run->set_uuid);
     json_int(json, "repeat", run->repeat);
     json_text(json, "program", profile->program);
@@ -89,7 +90,7 @@ int render_list_json(FILE *stream, const struct store_entry *entries, size_t cou
         json_end(&json, '}');
     }
     json_end(&json, ']');
-    return finish(&json);
+    return json_finish(&json);
 }
 
 static void write_totals(struct json *json, const struct profile_totals *totals, bool counts) {
@@ -98,13 +99,13 @@ static void write_totals(struct json *json, const struct profile_totals *totals,
     json_int(json, "peak_added", profile_peak_added(totals));
     json_int(json, "live_end", totals->end.bytes);
     json_int(json, "net", profile_net(totals));
-    write_count(json, "allocations", totals->allocated.blocks, counts);
-    write_count(json, "frees", totals->freed.blocks, counts);
-    write_count(json, "allocated_bytes", totals->allocated.bytes, counts);
-    write_count(json, "freed_bytes", totals->freed.bytes, counts);
+    json_count(json, "allocations", totals->allocated.blocks, counts);
+    json_count(json, "frees", totals->freed.blocks, counts);
+    json_count(json, "allocated_bytes", totals->allocated.bytes, counts);
+    json_count(json, "freed_bytes", totals->freed.bytes, counts);
     json_int(json, "blocks_start", totals->start.blocks);
     json_int(json, "blocks_end", totals->end.blocks);
-    write_count(json, "temporary", totals->temporary, counts);
+    json_count(json, "temporary", totals->temporary, counts);
     json_int(json, "largest_bytes", totals->largest_bytes);
     json_int(json, "failed", totals->failed);
     json_int(json, "reallocations", totals->reallocations);
@@ -112,8 +113,8 @@ static void write_totals(struct json *json, const struct profile_totals *totals,
 }
 
 /* @frame may be NULL, where no stack is known: the keys are always there. */
-static void write_frame(struct json *json, const struct profile *profile,
-                        const struct profile_frame *frame) {
+void json_frame(struct json *json, const struct profile *profile,
+                const struct profile_frame *frame) {
     static const struct profile_frame unknown = {.function = "", .file = ""};
     const char *module = frame ? profile->modules[frame->module].path : "";
     if (!frame)
@@ -126,11 +127,11 @@ static void write_frame(struct json *json, const struct profile *profile,
 }
 
 /* Innermost first. */
-static void write_stack(struct json *json, const struct profile *profile, uint32_t node) {
+void json_stack(struct json *json, const struct profile *profile, uint32_t node) {
     json_begin(json, "stack", '[');
     for (; node != 0; node = profile->nodes[node].parent) {
         json_begin(json, NULL, '{');
-        write_frame(json, profile, callsite_frame(profile, node));
+        json_frame(json, profile, callsite_frame(profile, node));
         json_end(json, '}');
     }
     json_end(json, ']');
@@ -151,7 +152,7 @@ static void write_frames(struct json *json, const struct profile *profile) {
     json_begin(json, "frames", '[');
     for (size_t i = 0; i < profile->frame_count; i++) {
         json_begin(json, NULL, '{');
-        write_frame(json, profile, &profile->frames[i]);
+        json_frame(json, profile, &profile->frames[i]);
         json_end(json, '}');
     }
     json_end(json, ']');
@@ -175,7 +176,7 @@ static void write_row(struct json *json, const struct profile *profile,
     json_int(json, "temporary", row->temporary);
     json_bool(json, "stack_truncated", site->flags & TRACE_SITE_TRUNCATED);
     uint32_t telling = site->node != 0 ? callsite_telling_node(profile, site->node) : 0;
-    write_frame(json, profile, telling != 0 ? callsite_frame(profile, telling) : NULL);
+    json_frame(json, profile, telling != 0 ? callsite_frame(profile, telling) : NULL);
     write_stack_numbers(json, profile, site->node);
     json_end(json, '}');
 }
@@ -232,7 +233,7 @@ static void write_region(struct json *json, const struct profile *profile,
     json_text(json, "region", region->name);
     json_int(json, "instance", region->instance);
     json_text(json, "parent", profile->regions[region->parent].name);
-    write_count(json, "thread", region->thread, region->thread != 0);
+    json_count(json, "thread", region->thread, region->thread != 0);
     json_bool(json, "open", region->open);
     json_int(json, "begin_ns", region->begin_elapsed_ns);
     json_int(json, "end_ns", region->end_elapsed_ns);
@@ -284,136 +285,5 @@ int render_show_json(FILE *stream, const struct run *run, const struct render_sh
             write_region(&json, profile, &profile->regions[i]);
     json_end(&json, ']');
     json_end(&json, '}');
-    return finish(&json);
-}
-
-/* Why @unfit is, in full, else @reason, else null. */
-static void write_reason(struct json *json, const char *key, const struct run *unfit,
-                         const char *reason) {
-    char *text = unfit ? render_unfit(unfit) : NULL;
-    if (unfit && !text)
-        reason = run_is_unfit(unfit);
-    if (text || reason)
-        json_text(json, key, text ? text : reason);
-    else
-        json_null(json, key);
-    free(text);
-}
-
-static void write_value(struct json *json, const char *key, const struct diff_value *value) {
-    if (!value->run) {
-        json_null(json, key);
-        return;
-    }
-    json_begin(json, key, '{');
-    json_int(json, "run", value->run->id);
-    json_text(json, "uuid", value->run->uuid);
-    json_int(json, "peak_added", value->peak_added);
-    json_int(json, "instance", value->region->instance);
-    json_int(json, "instances", (int64_t)value->instance_count);
-    json_int(json, "repeats", (int64_t)value->repeats);
-    json_int(json, "least", value->least);
-    json_int(json, "most", value->most);
-    write_reason(json, "unfit", value->unfit, NULL);
-    json_end(json, '}');
-}
-
-/* What one side added at the peak of a space that is not the heap; null where it has no run. */
-static void write_side(struct json *json, const char *key, const struct diff_value *value,
-                       int64_t bytes) {
-    if (value->run)
-        json_int(json, key, bytes);
-    else
-        json_null(json, key);
-}
-
-static void write_beside_heap(struct json *json, const struct diff_row *row) {
-    json_begin(json, "map_anon", '{');
-    write_side(json, "before", &row->before, row->before.map_anon);
-    write_side(json, "after", &row->after, row->after.map_anon);
-    json_end(json, '}');
-    json_begin(json, "combined", '{');
-    write_side(json, "before", &row->before, row->before.combined);
-    write_side(json, "after", &row->after, row->after.combined);
-    json_end(json, '}');
-}
-
-static void write_row_head(struct json *json, const struct diff_row *row) {
-    static const char *const changes[] = {"worse", "better", "added", "removed", "same"};
-    json_text(json, "benchmark", row->benchmark->benchmark);
-    write_parameters(json, row->benchmark);
-    json_text(json, "region", row->region);
-    json_text(json, "change", changes[row->status]);
-    write_value(json, "before", &row->before);
-    write_value(json, "after", &row->after);
-    if (row->before.run && row->after.run)
-        json_int(json, "difference", row->after.peak_added - row->before.peak_added);
-    else
-        json_null(json, "difference");
-    json_ratio(json, "ratio", row->ratio);
-    write_beside_heap(json, row);
-}
-
-static void write_diff_site(struct json *json, const struct diff_site *site) {
-    const struct callsite *at = &site->site;
-    json_begin(json, NULL, '{');
-    json_text(json, "change", !site->in_before ? "new" : !site->in_after ? "gone" : "changed");
-    json_int(json, "before", site->before_bytes);
-    json_int(json, "after", site->after_bytes);
-    json_int(json, "difference", site->after_bytes - site->before_bytes);
-    write_frame(json, at->profile,
-                at->node != 0 ? callsite_frame(at->profile, at->node) : NULL);
-    write_stack(json, at->profile, at->innermost);
-    json_end(json, '}');
-}
-
-int render_diff_json(FILE *stream, const struct diff *diff, size_t sites_max) {
-    struct json json = {.stream = stream};
-    json_begin(&json, NULL, '{');
-    json_text(&json, "metric", "peak_added");
-    json_begin(&json, "benchmarks", '[');
-    for (size_t i = 0; i < diff->row_count; i++) {
-        const struct diff_row *row = &diff->rows[i];
-        size_t shown = row->site_count < sites_max ? row->site_count : sites_max;
-        int64_t rest = 0;
-        json_begin(&json, NULL, '{');
-        write_row_head(&json, row);
-        json_bool(&json, "explained", row->explained);
-        json_begin(&json, "sites", '[');
-        for (size_t s = 0; s < shown; s++)
-            write_diff_site(&json, &row->sites[s]);
-        json_end(&json, ']');
-        for (size_t s = shown; s < row->site_count; s++)
-            rest += row->sites[s].after_bytes - row->sites[s].before_bytes;
-        json_begin(&json, "others", '{');
-        json_int(&json, "sites", (int64_t)(row->site_count - shown));
-        json_int(&json, "difference", rest);
-        json_end(&json, '}');
-        json_end(&json, '}');
-    }
-    json_end(&json, ']');
-    json_end(&json, '}');
-    return finish(&json);
-}
-
-int render_gate_json(FILE *stream, const struct diff *diff, const struct gate_finding *findings,
-                     const struct gate_limits *limits, enum gate_verdict verdict) {
-    static const char *const verdicts[] = {"pass", "regression", "unanswered"};
-    struct json json = {.stream = stream};
-    json_begin(&json, NULL, '{');
-    json_text(&json, "verdict", verdicts[verdict]);
-    json_text(&json, "metric", "peak_added");
-    json_ratio(&json, "max_ratio", limits->max_ratio);
-    json_int(&json, "max_added", limits->max_added_bytes);
-    json_begin(&json, "benchmarks", '[');
-    for (size_t i = 0; i < diff->row_count; i++) {
-        json_begin(&json, NULL, '{');
-        json_text(&json, "verdict", verdicts[findings[i].verdict]);
-        write_reason(&json, "reason", findings[i].unfit, findings[i].reason);
-        write_row_head(&json, &diff->rows[i]);
-        json_end(&json, '}');
-    }
-    json_end(&json, ']');
-    json_end(&json, '}');
-    return finish(&json);
+    return json_finish(&json);
 }

@@ -148,8 +148,7 @@ char *render_unfit(const struct run *run) {
     return fclose(stream) == 0 ? text : NULL;
 }
 
-/* "driver/reader.c" of "/home/me/src/driver/reader.c": enough to know it by. */
-static const char *path_tail(const char *path) {
+const char *render_path_tail(const char *path) {
     const char *tail = path + strlen(path);
     for (int slashes = 0; tail > path; tail--)
         if (tail[-1] == '/' && ++slashes == 2)
@@ -178,7 +177,7 @@ static bool write_place(FILE *stream, const struct callsite *site, const char *l
     const struct profile_frame *frame = callsite_frame(site->profile, site->node);
     const char *module = callsite_basename(site->profile->modules[frame->module].path);
     if (frame->file[0] != '\0')
-        fprintf(stream, "%s%s:%" PRIu32, lead, path_tail(frame->file), frame->lineno);
+        fprintf(stream, "%s%s:%" PRIu32, lead, render_path_tail(frame->file), frame->lineno);
     else if (frame->function[0] != '\0' && module[0] != '\0')
         fprintf(stream, "%s%s", lead, module);
     else

@@ -96,10 +96,11 @@ static int compare(const struct place *place, FILE *stream, struct fault *fault)
         return r;
     struct term term = term_open(stream, TERM_NEVER, true);
     struct render_show show = {0};
+    struct render_diff options = {.frames_max = 10};
     const struct run *run = &comparison.after.runs[0];
-    r = render_diff_text(&term, &comparison.diff, 10);
+    r = render_diff_text(&term, &comparison.diff, &options);
     if (r == 0)
-        r = render_diff_json(stream, &comparison.diff, 10);
+        r = render_diff_json(stream, &comparison.diff, &options);
     if (r == 0)
         r = render_show_text(&term, run, &show);
     if (r == 0)

@@ -59,7 +59,7 @@ status 'diff compares' 0 "$votreport" diff --bytes a.db b.db
 cp out diff.txt
 says 'diff marks what fell' diff.txt '-       205,000  5,000   0.02  votable.parse(format=binary)'
 says 'diff marks what stayed' diff.txt '~         5,000  5,000   1.00  votable.parse(format=text)'
-says 'diff names what is gone' diff.txt '-200,000  200,000      0  [GONE] buffer_rows (report/victim.c:'
+says 'diff names what is gone' diff.txt '-200,000  200,000      0    [GONE] buffer_rows (report/victim.c:'
 says 'diff adds up' diff.txt '-200,000  205,000  5,000  TOTAL'
 same 'diff says nothing of what did not change' "$(grep -c decode_rows diff.txt)" 0
 

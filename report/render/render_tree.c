@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * render_tree.c: names of frames in a row, the last with its place, and numbers beside them.
+ */
+#include "render_tree.h"
+
+#include "amount.h"
+#include "callsite.h"
+#include "render.h"
+#include "table.h"
+#include "utf8.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INDENT       2
+#define NUMBERS_WIDE 42 /* the columns left of the label, about */
+
+static bool is_in_system(const struct calltree_node *node) {
+    return callsite_module_is_system(node->profile, node->frame->module);
+}
+
+static const char *module_name(const struct calltree_node *node) {
+    return callsite_basename(node->profile->modules[node->frame->module].path);
+}
+
+/* What ran before main() is no news on the way to it. */
+static uint32_t chain_begin(const struct calltree *tree, const uint32_t *chain, size_t count) {
+    for (size_t i = 0; i + 1 < count; i++)
+        if (strcmp(tree->nodes[chain[i]].name, "main") == 0)
+            return (uint32_t)i;
+    return 0;
+}
+
+static void write_last(FILE *stream, const struct calltree_node *node, enum calltree_by by) {
+    const struct profile_frame *frame = node->frame;
+    fputs(node->name, stream);
+    if (by == CALLTREE_BY_MODULE || by == CALLTREE_BY_FILE || frame->function[0] == '\0')
+        return;
+    if (frame->file[0] != '\0')
+        fprintf(stream, " (%s:%" PRIu32 ")", render_path_tail(frame->file), frame->lineno);
+    else if (module_name(node)[0] != '\0')
+        fprintf(stream, " (%s)", module_name(node));
+}
+
+/* One frame on the way: a library of the system goes by its name. */
+static const char *passed_name(const struct calltree_node *node, enum calltree_by by) {
+    bool as_module = by == CALLTREE_BY_FUNCTION || by == CALLTREE_BY_LINE;
+    return as_module && is_in_system(node) ? module_name(node) : node->name;
+}
+
+static char *text_of(const struct calltree *tree, enum calltree_by by, uint32_t node,
+                     bool last) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    if (last)
+        write_last(stream, &tree->nodes[node], by);
+    else
+        fputs(passed_name(&tree->nodes[node], by), stream);
+    if (fclose(stream) != 0)
+        return NULL;
+    utf8_clean(text);
+    return text;
+}
+
+/* The frames of a line from the outermost; false when there is no memory. */
+static bool chain_list(const struct calltree *tree, const struct outline_line *line,
+                       struct vector *chain) {
+    for (uint32_t node = line->last;; node = tree->nodes[node].parent) {
+        uint32_t *kept = vector_add(chain);
+        if (!kept)
+            return false;
+        *kept = node;
+        if (node == line->first)
+            break;
+    }
+    uint32_t *nodes = chain->items;
+    for (size_t i = 0; i < chain->count / 2; i++) {
+        uint32_t node = nodes[i];
+        nodes[i] = nodes[chain->count - 1 - i];
+        nodes[chain->count - 1 - i] = node;
+    }
+    return true;
+}
+
+static bool repeats_module(const struct calltree *tree, enum calltree_by by, uint32_t node,
+                           uint32_t next) {
+    const char *name = passed_name(&tree->nodes[node], by);
+    return is_in_system(&tree->nodes[node]) && is_in_system(&tree->nodes[next]) &&
+           strcmp(name, passed_name(&tree->nodes[next], by)) == 0;
+}
+
+/*
+ * Names from the outermost on while they fit, the last one in any case; what had no room in
+ * between is "...".
+ */
+static int chain_write(FILE *stream, const struct calltree *tree, enum calltree_by by,
+                       const uint32_t *chain, size_t count, size_t width) {
+    char *last = text_of(tree, by, chain[count - 1], true);
+    if (!last)
+        return -ENOMEM;
+    size_t used = utf8_width(last);
+    for (size_t i = chain_begin(tree, chain, count); i + 1 < count; i++) {
+        if (i + 2 < count && repeats_module(tree, by, chain[i], chain[i + 1]))
+            continue;
+        char *name = text_of(tree, by, chain[i], false);
+        if (!name) {
+            free(last);
+            return -ENOMEM;
+        }
+        size_t columns = utf8_width(name) + 3;
+        bool fits = used + columns + (i + 2 < count ? 6 : 0) <= width;
+        fprintf(stream, "%s > ", fits ? name : "...");
+        free(name);
+        if (!fits)
+            break;
+        used += columns;
+    }
+    fputs(last, stream);
+    free(last);
+    return 0;
+}
+
+static int frames_write(FILE *stream, const struct calltree *tree, enum calltree_by by,
+                        const struct outline_line *line, size_t width) {
+    const struct calltree_node *node = &tree->nodes[line->last];
+    struct vector chain = VECTOR_OF(uint32_t);
+    if (node->kind != CALLTREE_FRAME) {
+        fputs(node->kind == CALLTREE_OTHER ? "(other: the table of stacks was full)"
+                                           : "(no call stack taken)",
+              stream);
+        return 0;
+    }
+    if (!node->in[CALLTREE_BEFORE])
+        fputs("[NEW] ", stream);
+    else if (!node->in[CALLTREE_AFTER])
+        fputs("[GONE] ", stream);
+    int r = chain_list(tree, line, &chain)
+                ? chain_write(stream, tree, by, chain.items, chain.count, width)
+                : -ENOMEM;
+    vector_finish(&chain);
+    return r;
+}
+
+char *render_tree_label(const struct calltree *tree, enum calltree_by by,
+                        const struct outline_line *line, size_t width) {
+    char *text = NULL;
+    size_t size;
+    int r = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    size_t indent = (size_t)INDENT * (line->depth < 40 ? line->depth : 40);
+    fprintf(stream, "%*s", (int)indent, "");
+    if (line->kind == OUTLINE_FRAMES)
+        r = frames_write(stream, tree, by, line, width > indent + 20 ? width - indent : 20);
+    else if (line->kind == OUTLINE_SELF)
+        fputs("(itself)", stream);
+    else
+        fprintf(stream, "[%zu other%s]", line->count, line->count == 1 ? "" : "s");
+    if (fclose(stream) != 0 || r < 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static void difference_cells(struct table *table, const struct term *term,
+                             enum metric_unit unit, int64_t before, int64_t after) {
+    char text[AMOUNT_TEXT_BYTES];
+    int64_t difference = after - before;
+    enum term_color color = difference > 0   ? TERM_RED
+                            : difference < 0 ? TERM_GREEN
+                                             : TERM_PLAIN;
+    table_cell(table, color, "%s", amount_text(term, text, unit, difference, true));
+    table_cell(table, TERM_PLAIN, "%s", amount_text(term, text, unit, before, false));
+    table_cell(table, TERM_PLAIN, "%s", amount_text(term, text, unit, after, false));
+}
+
+int render_tree_difference(const struct term *term, const struct calltree *tree,
+                           enum calltree_by by, const struct outline *outline,
+                           enum metric_unit unit) {
+    static const char *const heads[] = {"difference", "before", "after"};
+    static const char *const words[] = {
+        [CALLTREE_BY_FUNCTION] = "call tree",
+        [CALLTREE_BY_FILE] = "call tree, by file",
+        [CALLTREE_BY_MODULE] = "call tree, by module",
+        [CALLTREE_BY_LINE] = "call tree, by line",
+    };
+    size_t width = term->width > NUMBERS_WIDE + 40 ? term->width - NUMBERS_WIDE : 40;
+    struct table table = table_new("rrrl");
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+        table_cell(&table, TERM_DIM, "%s", heads[i]);
+    table_cell(&table, TERM_DIM, "%s", words[by]);
+    for (size_t i = 0; i < outline->count; i++) {
+        const struct outline_line *line = &outline->lines[i];
+        char *label = render_tree_label(tree, by, line, width);
+        difference_cells(&table, term, unit, line->before, line->after);
+        table_cell(&table, line->kind == OUTLINE_FRAMES ? TERM_PLAIN : TERM_DIM, "%s",
+                   label ? label : "?");
+        table.failed |= !label;
+        free(label);
+    }
+    difference_cells(&table, term, unit, outline->before, outline->after);
+    table_cell(&table, TERM_BOLD, "TOTAL");
+    return table_print(&table, term, "  ");
+}
