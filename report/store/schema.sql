@@ -48,6 +48,7 @@ CREATE TABLE run (
     parent_pid       INTEGER NOT NULL, -- of its parent, 0 when not known
     start_ns         INTEGER NOT NULL, -- when recording began, since 1970
     elapsed_ns       INTEGER NOT NULL, -- until exit; until the last region event when killed
+    max_rss          INTEGER NOT NULL, -- largest resident size of the process, bytes; 0 when not known
     outcome          TEXT NOT NULL CHECK (outcome IN ('unknown', 'exited', 'signaled')), -- how the launcher saw it end
     status           INTEGER NOT NULL, -- exit status or signal number, 0 when unknown
     trace_end        TEXT NOT NULL CHECK (trace_end IN ('ended', 'killed', 'snapshot', 'execed')), -- how the trace says it ended

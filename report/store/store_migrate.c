@@ -245,8 +245,8 @@ static int migrate_to_3(struct store *store, struct fault *fault) {
          "regions_dropped, settings_ignored, malloc_elsewhere",
          ", cpu_model, cpu_count, libc, allocator, environment, commit_hash, commit_ns, "
          "branch, "
-         "tree, pruned, marked_regions, headline_region, headline_added",
-         ", '', 0, '', '', NULL, '', 0, '', 'unknown', 0, "
+         "tree, pruned, max_rss, marked_regions, headline_region, headline_added",
+         ", '', 0, '', '', NULL, '', 0, '', 'unknown', 0, 0, "
          "(SELECT count(*) FROM old_region WHERE run_id=old.id AND ordinal>0), "
          "coalesce((SELECT name " HEADLINE "), ''), "
          "coalesce((SELECT live_peak-live_start " HEADLINE "), 0)",

@@ -26,12 +26,12 @@
     "parent.set_uuid=run.set_uuid "                                                            \
     "AND parent.pid=run.parent_pid AND parent.host=run.host AND parent.id<>run.id)), "         \
     "cpu_model, cpu_count, libc, allocator, environment, commit_hash, commit_ns, branch, "     \
-    "tree, pruned"
+    "tree, pruned, max_rss"
 
 #define FIRST_GAP_COLUMN 25
 #define LINEAGE_COLUMN   (FIRST_GAP_COLUMN + PROFILE_GAPS) /* trace_uuid and what follows */
 #define ORIGIN_COLUMN    (LINEAGE_COLUMN + 6)              /* cpu_model and what follows */
-#define RUN_COLUMN_COUNT (ORIGIN_COLUMN + 10)
+#define RUN_COLUMN_COUNT (ORIGIN_COLUMN + 11)
 
 int store_damaged(struct store_reader *reader, const char *what) {
     return fault_set(reader->fault, -EBADMSG, "the store is damaged: %s", what);
@@ -132,6 +132,7 @@ static int run_columns_take(struct store_reader *reader, sqlite3_stmt *s, struct
         !run_origin_take(s, &run->origin))
         return store_damaged(reader, "a run with impossible values");
     run->pruned = sqlite3_column_int(s, ORIGIN_COLUMN + 9) != 0;
+    run->max_rss_bytes = sqlite3_column_int64(s, ORIGIN_COLUMN + 10);
     run->id = sqlite3_column_int64(s, 0);
     strcpy(run->uuid, uuid);
     strcpy(run->set_uuid, set_uuid);

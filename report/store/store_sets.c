@@ -8,7 +8,9 @@
  * already, because then the program has changed for good and a new base is due.
  *
  * Stacks of a program that was built again have new numbers, all moved by the same when they
- * entered the file in the same order. That is why a region has an origin beside its set.
+ * entered the file in the same order. That is why a region has an origin beside its set. A few
+ * may be those of another program that shares them, so that no one site alone can tell by how
+ * much the others moved.
  */
 #include "store_sets.h"
 
@@ -18,6 +20,8 @@
 #include <string.h>
 
 #define UNPACKED_MAX 64 /* sets that are kept: the bases of a run with that many regions */
+
+#define SHIFTS 4 /* places at which two lists are laid over each other */
 
 struct store_set {
     int64_t id;
@@ -200,10 +204,9 @@ static int choose_difference(struct store_sets *sets, const struct store_sites *
         r = set_unpack(sets, set->base, false, &set);
     if (r == 0)
         r = difference_try(sets, sites, set, like.origin, choice);
-    int64_t moved =
-        r == 0 ? store_sites_first(sites) - store_sites_first(&set->sites) : like.origin;
-    if (r == 0 && moved != like.origin && choice->size > whole / 2)
-        r = difference_try(sets, sites, set, moved, choice);
+    for (int i = 0; r == 0 && i < SHIFTS && choice->size > whole / 2; i++)
+        r = difference_try(sets, sites, set, store_sites_shift(sites, &set->sites, i, SHIFTS),
+                           choice);
     if (r < 0 || choice->base == 0 || choice->size <= whole / 8 || choice->base == like.id)
         return r;
     size_t step = 0;

@@ -124,6 +124,17 @@ int64_t store_sites_first(const struct store_sites *sites) {
     return sites->list.count > 0 ? site_at(sites, 0)->stack : 0;
 }
 
+int64_t store_sites_shift(const struct store_sites *sites, const struct store_sites *base,
+                          int place, int places) {
+    size_t count = sites->list.count;
+    size_t others = base->list.count;
+    if (count == 0 || others == 0)
+        return 0;
+    size_t at = (count - 1) * (size_t)place / (size_t)(places - 1);
+    size_t other = (others - 1) * (size_t)place / (size_t)(places - 1);
+    return site_at(sites, at)->stack - site_at(base, other)->stack;
+}
+
 /* The finalizer of splitmix64 over one number after the other. Not against an adversary: sets
  * of the same digest are compared. */
 int64_t store_sites_digest(const struct store_sites *sites) {

@@ -63,6 +63,11 @@ int64_t store_sites_digest(const struct store_sites *sites) _nonnull_;
 /* The first site's stack; 0 when there is none. */
 int64_t store_sites_first(const struct store_sites *sites) _nonnull_;
 
+/* By how much @sites are ahead of @base, from one site of each: 0 is the first, @places - 1 the
+ * last. 0 when one has none. */
+int64_t store_sites_shift(const struct store_sites *sites, const struct store_sites *base,
+                          int place, int places) _nonnull_;
+
 /*
  * Pack @sites, stacks less @origin; or only what differs from @base when that is not NULL, whose
  * stacks have none to be taken off. Returns 0 or -ENOMEM; free() @ret_bytes.

@@ -29,12 +29,13 @@ static const char *const statement_sql[WRITER_STATEMENTS] = {
         "command, host, kernel, machine, cpu_model, cpu_count, libc, allocator, "
         "environment, commit_hash, commit_ns, branch, tree, votrace_version, "
         "trace_uuid, parent_uuid, forked, inherited_freed, pid, parent_pid, start_ns, "
-        "elapsed_ns, outcome, status, trace_end, stacks, depth_limit, stacks_truncated, "
+        "elapsed_ns, max_rss, outcome, status, trace_end, stacks, depth_limit, "
+        "stacks_truncated, "
         "cut, truncated, events_lost, unknown_frees, table_refused, file_refused, "
         "stacks_missing, stacks_other, forked_children, unbalanced_ends, "
         "regions_dropped, settings_ignored, malloc_elsewhere, headline_region, "
         "headline_added, marked_regions, pruned)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,? "
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,? "
         ",?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [FIND_MODULE] = "SELECT id FROM module WHERE path=?1 AND build_id=?2",
     [ADD_MODULE] = "INSERT INTO module (path, build_id) VALUES (?1, ?2)",
@@ -180,7 +181,7 @@ static int write_run_row(struct store_writer *writer, const struct run *run, int
         "ttiitttttttt"
         "itttti"
         "ttttt"
-        "iiiiiititt"
+        "iiiiiiititt"
         "iiii"
         "iiiiiiiiiii"
         "tiii",
@@ -191,13 +192,14 @@ static int write_run_row(struct store_writer *writer, const struct run *run, int
         store_tree_names[origin->tree], profile->votrace_version, profile->uuid,
         profile->parent_uuid, (int64_t)profile->forked, profile->inherited_freed,
         (int64_t)profile->pid, (int64_t)profile->parent_pid, profile->start_realtime_ns,
-        profile->elapsed_ns, store_outcome_names[run->outcome], (int64_t)run->status,
-        store_end_names[profile->end], store_stacks_names[profile->stacks],
-        (int64_t)profile->depth_limit, profile->stacks_truncated, (int64_t)profile->cut,
-        (int64_t)profile->truncated, profile->gaps[0], profile->gaps[1], profile->gaps[2],
-        profile->gaps[3], profile->gaps[4], profile->gaps[5], profile->gaps[6],
-        profile->gaps[7], profile->gaps[8], profile->gaps[9], profile->gaps[10],
-        headline.region, headline.added, headline.marked, (int64_t)run->pruned);
+        profile->elapsed_ns, run->max_rss_bytes, store_outcome_names[run->outcome],
+        (int64_t)run->status, store_end_names[profile->end],
+        store_stacks_names[profile->stacks], (int64_t)profile->depth_limit,
+        profile->stacks_truncated, (int64_t)profile->cut, (int64_t)profile->truncated,
+        profile->gaps[0], profile->gaps[1], profile->gaps[2], profile->gaps[3],
+        profile->gaps[4], profile->gaps[5], profile->gaps[6], profile->gaps[7],
+        profile->gaps[8], profile->gaps[9], profile->gaps[10], headline.region, headline.added,
+        headline.marked, (int64_t)run->pruned);
     return r < 0 ? r : store_writer_insert(writer, ADD_RUN, ret_id);
 }
 

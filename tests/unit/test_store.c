@@ -131,6 +131,18 @@ static void test_run_comes_back_as_it_was(void **state) {
     struct run run, again;
     struct fault fault = {0};
     make_run(&run, "votable.parse", "binary", 1000);
+    run.max_rss_bytes = 1234567890123;
+    run.origin = (struct origin){
+        .commit = "c0ffee",
+        .branch = "main",
+        .commit_time_ns = 5,
+        .tree = ORIGIN_TREE_DIRTY,
+        .libc = "glibc 2.36",
+        .allocator = "glibc",
+        .environment = "{\"LANG\":\"C\"}",
+        .cpu_model = "Processor",
+        .cpu_count = 3,
+    };
     add(place->db, &run);
     assert_int_equal(run.id, 1);
     assert_int_equal(load(place->db, 1, &again, &fault), 0);
@@ -142,6 +154,17 @@ static void test_run_comes_back_as_it_was(void **state) {
     assert_string_equal(again.params[1].value, "5");
     assert_int_equal(again.outcome, RUN_EXITED);
     assert_int_equal(again.status, 3);
+    assert_int_equal(again.max_rss_bytes, 1234567890123);
+    assert_false(again.pruned);
+    assert_string_equal(again.origin.commit, "c0ffee");
+    assert_string_equal(again.origin.branch, "main");
+    assert_int_equal(again.origin.commit_time_ns, 5);
+    assert_int_equal(again.origin.tree, ORIGIN_TREE_DIRTY);
+    assert_string_equal(again.origin.libc, "glibc 2.36");
+    assert_string_equal(again.origin.allocator, "glibc");
+    assert_string_equal(again.origin.environment, "{\"LANG\":\"C\"}");
+    assert_string_equal(again.origin.cpu_model, "Processor");
+    assert_int_equal(again.origin.cpu_count, 3);
     assert_string_equal(again.profile.program, "victim");
     assert_string_equal(again.profile.arguments[1], "--fast");
     assert_int_equal(again.profile.elapsed_ns, run.profile.elapsed_ns);
