@@ -27,6 +27,16 @@ bool hooks_resolve(void **place);
  * Around a real allocation function. libc's call no hook: what comes by meanwhile is a signal
  * handler's, and counts.
  */
+/*
+ * The same for what an allocator calls while it begins. If that is not behind this library nothing
+ * may be looked up: for a symbol that is missing dlsym() allocates, and would wait for the
+ * allocator that waits here. Whoever finds it unknown asks the kernel.
+ */
+#define UNKNOWN(name)                                                                          \
+    UNLIKELY(real.name == NULL && !hooks_resolve_mapping((void **)(void *)&real.name))
+
+bool hooks_resolve_mapping(void **place);
+
 static inline bool real_begin(void) {
     bool nested = (recorder_thread.doing & THREAD_IN_REAL) != 0;
     if (!real_is_libc)

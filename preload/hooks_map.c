@@ -46,23 +46,23 @@ static inline void *mapped(void *address, size_t bytes, int protection, int flag
 
 EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int fd,
                   off_t offset) {
-    if (MISSING(mmap))
-        return MAP_FAILED;
+    if (UNKNOWN(mmap))
+        return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
     return mapped(real.mmap(address, bytes, protection, flags, fd, offset), bytes, protection,
                   flags, FRAME());
 }
 
 EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int fd,
                     off64_t offset) {
-    if (MISSING(mmap64))
-        return MAP_FAILED;
+    if (UNKNOWN(mmap64))
+        return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
     return mapped(real.mmap64(address, bytes, protection, flags, fd, offset), bytes, protection,
                   flags, FRAME());
 }
 
 EXPORT int munmap(void *address, size_t bytes) {
-    if (MISSING(munmap))
-        return -1;
+    if (UNKNOWN(munmap))
+        return (int)syscall(SYS_munmap, address, bytes);
     struct recorder_unmapping unmapping;
     bool told = mapping_is_told();
     if (told)
@@ -74,8 +74,6 @@ EXPORT int munmap(void *address, size_t bytes) {
 }
 
 EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int flags, ...) {
-    if (MISSING(mremap))
-        return MAP_FAILED;
     void *wanted = NULL;
     if (flags & MREMAP_FIXED) {
         va_list arguments;
@@ -83,6 +81,8 @@ EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int flags
         wanted = va_arg(arguments, void *);
         va_end(arguments);
     }
+    if (UNKNOWN(mremap))
+        return (void *)syscall(SYS_mremap, address, old_bytes, new_bytes, flags, wanted);
     struct recorder_unmapping unmapping;
     bool told = mapping_is_told();
     if (told)
@@ -114,15 +114,15 @@ static inline int protected(void *address, size_t bytes, int protection, int r,
 }
 
 EXPORT int mprotect(void *address, size_t bytes, int protection) {
-    if (MISSING(mprotect))
-        return -1;
+    if (UNKNOWN(mprotect))
+        return (int)syscall(SYS_mprotect, address, bytes, protection);
     return protected(address, bytes, protection, real.mprotect(address, bytes, protection),
                      FRAME());
 }
 
 EXPORT int pkey_mprotect(void *address, size_t bytes, int protection, int key) {
-    if (MISSING(pkey_mprotect))
-        return -1;
+    if (UNKNOWN(pkey_mprotect))
+        return (int)syscall(SYS_pkey_mprotect, address, bytes, protection, key);
     return protected(address, bytes, protection,
                      real.pkey_mprotect(address, bytes, protection, key), FRAME());
 }
@@ -137,7 +137,7 @@ static void break_moved(void *old, void *new, const uintptr_t *frame) {
 }
 
 EXPORT int brk(void *end) {
-    if (MISSING(brk) || MISSING(sbrk))
+    if ((UNKNOWN(brk) || UNKNOWN(sbrk)) && !real_find_break())
         return -1;
     bool told = mapping_is_told();
     void *old = told ? real.sbrk(0) : NULL;
@@ -148,7 +148,7 @@ EXPORT int brk(void *end) {
 }
 
 EXPORT void *sbrk(intptr_t bytes) {
-    if (MISSING(sbrk))
+    if (UNKNOWN(sbrk) && !real_find_break())
         return (void *)-1;
     void *old = real.sbrk(bytes);
     if (bytes != 0 && mapping_is_told())
@@ -169,8 +169,8 @@ static size_t segment_bytes(int segment) {
 }
 
 EXPORT void *shmat(int segment, const void *wanted, int flags) {
-    if (MISSING(shmat))
-        return (void *)-1;
+    if (UNKNOWN(shmat))
+        return (void *)syscall(SYS_shmat, segment, wanted, flags);
     void *address = real.shmat(segment, wanted, flags);
     if (!mapping_is_told())
         return address;
@@ -182,8 +182,8 @@ EXPORT void *shmat(int segment, const void *wanted, int flags) {
 }
 
 EXPORT int shmdt(const void *address) {
-    if (MISSING(shmdt))
-        return -1;
+    if (UNKNOWN(shmdt))
+        return (int)syscall(SYS_shmdt, address);
     struct recorder_unmapping unmapping;
     bool told = mapping_is_told();
     if (told)

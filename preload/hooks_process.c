@@ -24,6 +24,25 @@ bool hooks_resolve(void **place) {
     return *place != NULL;
 }
 
+/* From its first byte to its last, as the linker names them in every library. */
+extern const char library_start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
+extern const char library_end[] __asm__("_end") __attribute__((visibility("hidden")));
+
+/*
+ * Whose malloc the program calls: an executable's own comes first, and what dlopen() opens
+ * last.
+ */
+static bool malloc_is_ours(void) {
+    uintptr_t found = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc");
+    return found - (uintptr_t)library_start < (uintptr_t)(library_end - library_start);
+}
+
+bool hooks_resolve_mapping(void **place) {
+    if (malloc_is_ours())
+        start_library();
+    return *place != NULL;
+}
+
 /* Unloading, and ends without destructors */
 
 EXPORT int dlclose(void *handle) {
@@ -71,19 +90,6 @@ EXPORT void quick_exit(int status) {
 }
 
 /* Load and exit */
-
-/* From its first byte to its last, as the linker names them in every library. */
-extern const char library_start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
-extern const char library_end[] __asm__("_end") __attribute__((visibility("hidden")));
-
-/*
- * Whose malloc the program calls: an executable's own comes first, and what dlopen() opens
- * last.
- */
-static bool malloc_is_ours(void) {
-    uintptr_t found = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc");
-    return found - (uintptr_t)library_start < (uintptr_t)(library_end - library_start);
-}
 
 static void keep_from_children(void) {
     Dl_info self;

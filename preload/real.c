@@ -53,6 +53,14 @@ bool real_resolve(void) {
     return true;
 }
 
+bool real_find_break(void) {
+    void *symbol = dlsym(RTLD_NEXT, "brk");
+    memcpy(&real.brk, &symbol, sizeof(symbol));
+    symbol = dlsym(RTLD_NEXT, "sbrk");
+    memcpy(&real.sbrk, &symbol, sizeof(symbol));
+    return real.brk != NULL && real.sbrk != NULL;
+}
+
 void *real_bootstrap_allocate(size_t bytes, size_t alignment) {
     if (alignment < 16)
         alignment = 16;

@@ -78,6 +78,12 @@ extern bool real_is_libc;
  */
 bool real_resolve(void);
 
+/*
+ * Look up brk() and sbrk() alone: libc remembers where the end is, so that the kernel will not do.
+ * They are there, so that this does not allocate.
+ */
+bool real_find_break(void);
+
 /* Zeroed memory, aligned to @alignment (a power of two), never freed; NULL with ENOMEM. */
 void *real_bootstrap_allocate(size_t bytes, size_t alignment);
 

@@ -3,11 +3,14 @@
  * own_malloc.c: an allocator that signal handlers may interrupt and call: lists of free blocks
  * by powers of two, changed by one compare-and-swap. It maps its memory itself, by libc's mmap.
  *
+ * It begins under a lock, as others do: what calls it meanwhile from the same thread waits for ever.
+ *
  * As a library, preloaded behind libvotrace, it lets handlers allocate in the middle of the
  * recorder; inside a program it is a malloc that no preloaded library ever sees.
  */
 #include <errno.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -29,17 +32,25 @@ static _Atomic uint64_t lists[CLASSES]; /* address, and a count against ABA abov
 static _Atomic uintptr_t arena;
 static _Atomic size_t arena_used;
 
-static void *take_fresh(size_t bytes) {
-    uintptr_t start = atomic_load(&arena);
-    if (start == 0) {
+static uintptr_t begin(void) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&arena) == 0) {
         void *mapped = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (mapped == MAP_FAILED)
-            return NULL;
-        if (!atomic_compare_exchange_strong(&arena, &start, (uintptr_t)mapped))
-            munmap(mapped, ARENA_BYTES);
-        start = atomic_load(&arena);
+        if (mapped != MAP_FAILED)
+            atomic_store(&arena, (uintptr_t)mapped);
     }
+    pthread_mutex_unlock(&lock);
+    return atomic_load(&arena);
+}
+
+static void *take_fresh(size_t bytes) {
+    uintptr_t start = atomic_load(&arena);
+    if (start == 0)
+        start = begin();
+    if (start == 0)
+        return NULL;
     size_t at = atomic_fetch_add(&arena_used, bytes);
     return at + bytes <= ARENA_BYTES ? (void *)(start + at) : NULL;
 }
