@@ -15,25 +15,24 @@
 #define CUTS 100
 
 struct corpus {
-    int (*target)(const uint8_t *data, size_t size);
     unsigned tests;
     unsigned failed;
 };
 
-static void run_bytes(const struct corpus *corpus, const uint8_t *data, size_t size) {
+static void run_bytes(const uint8_t *data, size_t size) {
     uint8_t *copy = malloc(size > 0 ? size : 1);
     if (copy == NULL)
         abort();
     memcpy(copy, data, size);
-    corpus->target(copy, size);
+    LLVMFuzzerTestOneInput(copy, size);
     free(copy);
 }
 
-static void run_cuts(const struct corpus *corpus, const uint8_t *data, size_t size) {
-    run_bytes(corpus, data, size);
+static void run_cuts(const uint8_t *data, size_t size) {
+    run_bytes(data, size);
     for (size_t i = 0; i < CUTS && i < size; i++) {
-        run_bytes(corpus, data, i);
-        run_bytes(corpus, data, size - i - 1);
+        run_bytes(data, i);
+        run_bytes(data, size - i - 1);
     }
 }
 
@@ -70,7 +69,7 @@ static void run_file(struct corpus *corpus, const char *path) {
     /* Said before, so that an abort shows which one it was. */
     printf("# %s\n", path);
     fflush(stdout);
-    run_cuts(corpus, data, size);
+    run_cuts(data, size);
     free(data);
     const char *name = strrchr(path, '/');
     printf("ok %u - %s\n", corpus->tests, name != NULL ? name + 1 : path);
@@ -96,8 +95,10 @@ static void run_folder(struct corpus *corpus, const char *path) {
     free(entries);
 }
 
-int corpus_run(int argc, char **argv, int (*target)(const uint8_t *data, size_t size)) {
-    struct corpus corpus = {.target = target};
+int main(int argc, char **argv) {
+    struct corpus corpus = {0};
+    if (LLVMFuzzerInitialize != NULL)
+        LLVMFuzzerInitialize(&argc, &argv);
     for (int i = 1; i < argc; i++) {
         struct stat status;
         if (stat(argv[i], &status) == 0 && S_ISDIR(status.st_mode))

@@ -4,6 +4,7 @@
 
 #include "check_document.h"
 #include "checksum.h"
+#include "corpus.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +12,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc;
+    (void)argv;
+    votable_library_init();
+    return atexit(votable_library_finish);
+}
 
 void document_open(struct document *ret_document, const void *bytes, size_t length) {
     ret_document->fd = memfd_create("document", MFD_CLOEXEC);
@@ -109,7 +117,7 @@ int document_check(const struct document *document, bool ret_codes[FINDING_CODES
     memset(&check, 0, sizeof(check));
     memset(ret_codes, 0, FINDING_CODES * sizeof(ret_codes[0]));
     check.findings.all = true;
-    check_document_init(&check, &problem);
+    check_document_init(&check, &READ_LIMITS, &problem);
     check_xml_read(document->path, &check);
     findings_sort(&check.findings);
     require(problem.code == 0 || problem.text[0] != '\0', "check refuses without a text",

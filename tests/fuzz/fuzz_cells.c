@@ -14,8 +14,6 @@
 
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void judge(const struct document *document, bool boolean) {
     bool codes[FINDING_CODES];
     struct problem problem;
@@ -57,12 +55,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(text.bytes);
     return 0;
 }
-
-#ifndef FUZZER_LIBFUZZER
-int main(int argc, char **argv) {
-    votable_library_init();
-    int r = corpus_run(argc, argv, LLVMFuzzerTestOneInput);
-    votable_library_finish();
-    return r;
-}
-#endif

@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 /* FITS data and hrefs are not looked at by check. */
 static bool has_other_data(const uint8_t *data, size_t size) {
     return memmem(data, size, "FITS", 4) != NULL || memmem(data, size, "href", 4) != NULL ||
@@ -33,12 +31,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     document_close(&document);
     return 0;
 }
-
-#ifndef FUZZER_LIBFUZZER
-int main(int argc, char **argv) {
-    votable_library_init();
-    int r = corpus_run(argc, argv, LLVMFuzzerTestOneInput);
-    votable_library_finish();
-    return r;
-}
-#endif

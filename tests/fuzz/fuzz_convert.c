@@ -18,8 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static bool read_stats(const struct document *document, bool strict, struct votable *votable,
                        struct stats *ret_stats, struct problem *problem) {
     struct consumer consumer = {0};
@@ -47,6 +45,7 @@ static void convert(const struct document *from, enum serialization format,
     const struct convert_options options = {
         .path = from->path,
         .output_path = ret_to->path,
+        .limits = READ_LIMITS,
         .format = format,
         .warn = note_warning,
         .warn_context = warned,
@@ -158,12 +157,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(text.bytes);
     return 0;
 }
-
-#ifndef FUZZER_LIBFUZZER
-int main(int argc, char **argv) {
-    votable_library_init();
-    int r = corpus_run(argc, argv, LLVMFuzzerTestOneInput);
-    votable_library_finish();
-    return r;
-}
-#endif
