@@ -98,6 +98,26 @@ same 'every page that another names is there' '' "$(
         [ -f "$docs/man/$named" ] || echo "$named"
     done
 )"
+# What the sources have, the pages of the library have.
+include=$docs/../include/votrace.h
+same 'libvotrace(7) has every setting' \
+    "$(grep -ho '"VOTRACE_[A-Z]*"' "$docs"/../preload/settings.c | tr -d '"' | LC_ALL=C sort -u)" \
+    "$(grep -o '^\.It Ev VOTRACE_[A-Z]*' "$docs/man/libvotrace.7" | sed 's/.* //' | LC_ALL=C sort -u)"
+same 'votrace.h(3) has every function of the header' \
+    "$(sed -n 's/^[a-z].* \(votrace_[a-z_]*\)(.*/\1/p' "$include" | LC_ALL=C sort -u)" \
+    "$(sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/s/^\.F[no] \(votrace_[a-z_]*\).*/\1/p' \
+        "$docs/man/votrace.h.3" | LC_ALL=C sort -u)"
+# Members are the words in front of the first semicolon of a line.
+members() {
+    sed -n '/^struct votrace_region_totals {/,/^};/s/^[^;]*[^a-z_]\([a-z_]*\);.*/\1/p' "$1"
+}
+same 'and every member of its structure, in their order' \
+    "$(members "$include")" "$(members "$docs/man/votrace.h.3")"
+sed -n '/^\.Sh EXAMPLES/,/^\.Ed/{/^\./d;s/\\e/\\/g;p}' "$docs/man/votrace.h.3" >"$work/example.c"
+same 'the example of votrace.h(3) compiles' '' "$(
+    cc -fsyntax-only -Wall -Wno-implicit-function-declaration -I"$docs/../include" \
+        "$work/example.c" 2>&1 || grep -n . "$work/example.c"
+)"
 if command -v mandoc >/dev/null 2>&1; then
     same 'mandoc has no remark' '' "$(cd "$docs/man" && mandoc -T lint -W warning ./* 2>&1)"
 else
