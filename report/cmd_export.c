@@ -187,12 +187,13 @@ static int parse(int count, char **arguments, struct options *options) {
 static int load_run(const char *path, const struct options *options, struct run *ret_run,
                     const struct profile_region **ret_region, struct fault *fault) {
     struct store *store;
+    const char *what;
     int64_t id = (int64_t)options->run;
-    int r = store_open(path, STORE_READ, &store, fault);
+    int r = selection_open(path, &store, &what, fault);
     if (r < 0)
         return r;
     if (id == 0)
-        r = selection_find_newest(store, options->name, &id, fault);
+        r = selection_find(store, what, options->name, &id, fault);
     if (r == 0)
         r = store_load(store, id, ret_run, fault);
     store_close(store);
@@ -204,17 +205,6 @@ static int load_run(const char *path, const struct options *options, struct run 
     r = fault_set(fault, -ENOENT, "run %lld has no region '%s'", (long long)ret_run->id,
                   options->region ? options->region : "process");
     run_finish(ret_run);
-    return r;
-}
-
-static int load_table(const char *path, const char *name, struct selection *ret_selection,
-                      struct fault *fault) {
-    struct store *store;
-    int r = store_open(path, STORE_READ, &store, fault);
-    if (r < 0)
-        return r;
-    r = selection_load_newest(store, name, ret_selection, fault);
-    store_close(store);
     return r;
 }
 
@@ -287,7 +277,7 @@ static int export_table(const struct options *options, const char *path) {
     struct selection selection = {0};
     struct diff diff = {0};
     struct export_request request = options->request;
-    if (load_table(path, options->name, &selection, &fault) < 0)
+    if (selection_load_from(path, options->name, &selection, &fault) < 0)
         return command_fault(path, &fault);
     int status;
     if (diff_compare(selection.runs, selection.count, NULL, 0, options->with_process, &diff) <

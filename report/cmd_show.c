@@ -91,12 +91,13 @@ static int parse(int count, char **arguments, struct options *options) {
 static int load(const char *path, const struct options *options, struct run *ret_run,
                 struct fault *fault) {
     struct store *store;
+    const char *what;
     int64_t id = (int64_t)options->run;
-    int r = store_open(path, STORE_READ, &store, fault);
+    int r = selection_open(path, &store, &what, fault);
     if (r < 0)
         return r;
     if (id == 0)
-        r = selection_find_newest(store, options->name, &id, fault);
+        r = selection_find(store, what, options->name, &id, fault);
     if (r == 0)
         r = store_load(store, id, ret_run, fault);
     store_close(store);

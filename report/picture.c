@@ -34,12 +34,8 @@ int picture_stores(const struct command *command, int count, char *const *argume
 static int load_one(const struct picture_options *options, struct comparison *ret_comparison,
                     struct fault *fault) {
     struct comparison comparison = {0};
-    struct store *store;
-    int r = store_open(options->stores[0], STORE_READ, &store, fault);
-    if (r < 0)
-        return r;
-    r = selection_load_newest(store, options->settings.name, &comparison.after, fault);
-    store_close(store);
+    int r = selection_load_from(options->stores[0], options->settings.name, &comparison.after,
+                                fault);
     if (r == 0) {
         r = diff_compare(NULL, 0, comparison.after.runs, comparison.after.count,
                          options->settings.with_process, &comparison.diff);

@@ -17,27 +17,16 @@ bool comparison_option(struct comparison_settings *settings, int option, const c
     }
 }
 
-static int side_load(const char *path, const char *name, struct selection *ret_selection,
-                     struct fault *fault) {
-    struct store *store;
-    int r = store_open(path, STORE_READ, &store, fault);
-    if (r < 0)
-        return r;
-    r = selection_load_newest(store, name, ret_selection, fault);
-    store_close(store);
-    return r;
-}
-
 int comparison_load(const char *before, const char *after,
                     const struct comparison_settings *settings,
                     struct comparison *ret_comparison, const char **ret_path,
                     struct fault *fault) {
     struct comparison comparison = {0};
     *ret_path = before;
-    int r = side_load(before, settings->name, &comparison.before, fault);
+    int r = selection_load_from(before, settings->name, &comparison.before, fault);
     if (r == 0) {
         *ret_path = after;
-        r = side_load(after, settings->name, &comparison.after, fault);
+        r = selection_load_from(after, settings->name, &comparison.after, fault);
     }
     if (r == 0) {
         const struct diff_settings how = {settings->metric, settings->with_process,

@@ -26,12 +26,19 @@ static const char *module_name(const struct calltree_node *node) {
     return callsite_basename(node->profile->modules[node->frame->module].path);
 }
 
-/* What ran before main() is no news on the way to it. */
-static uint32_t chain_begin(const struct calltree *tree, const uint32_t *chain, size_t count) {
-    for (size_t i = 0; i + 1 < count; i++)
-        if (strcmp(tree->nodes[chain[i]].name, "main") == 0)
-            return (uint32_t)i;
-    return 0;
+/* What runs before main(), or a thread's function, is no news on the way to it. */
+static bool is_beginning(const struct calltree_node *node) {
+    static const char *const names[] = {"_start",
+                                        "__libc_start_main",
+                                        "__libc_start_main_impl",
+                                        "start_thread",
+                                        "clone3",
+                                        "__libc_start_call_main",
+                                        "__clone3"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strncmp(node->frame->function, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
 }
 
 static void write_last(FILE *stream, const struct calltree_node *node, enum calltree_by by) {
@@ -95,35 +102,57 @@ static bool repeats_module(const struct calltree *tree, enum calltree_by by, uin
            strcmp(name, passed_name(&tree->nodes[next], by)) == 0;
 }
 
-/*
- * Names from the outermost on while they fit, the last one in any case; what had no room in
- * between is "...".
- */
+/* How many of @names, from the last outwards, fit into @width. */
+static size_t names_that_fit(char *const *names, size_t count, size_t width) {
+    size_t shown = 0;
+    for (size_t i = count; i-- > 0; shown++) {
+        size_t columns = utf8_width(names[i]) + strlen(" > ");
+        if (columns + (i > 0 ? strlen("... > ") : 0) > width)
+            break;
+        width -= columns;
+    }
+    return shown;
+}
+
+/* The names on the way to the last frame, without beginnings and repeated libraries. */
+static int names_list(const struct calltree *tree, enum calltree_by by, const uint32_t *chain,
+                      size_t count, struct vector *names) {
+    for (size_t i = 0; i + 1 < count; i++) {
+        bool passes = !is_beginning(&tree->nodes[chain[i]]) &&
+                      (i + 2 == count || !repeats_module(tree, by, chain[i], chain[i + 1]));
+        if (!passes)
+            continue;
+        char **name = vector_add(names);
+        if (!name)
+            return -ENOMEM;
+        *name = text_of(tree, by, chain[i], false);
+        if (!*name)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* The last name in any case, those before it while there is room, and "..." for the others. */
 static int chain_write(FILE *stream, const struct calltree *tree, enum calltree_by by,
                        const uint32_t *chain, size_t count, size_t width) {
+    struct vector list = VECTOR_OF(char *);
     char *last = text_of(tree, by, chain[count - 1], true);
-    if (!last)
-        return -ENOMEM;
-    size_t used = utf8_width(last);
-    for (size_t i = chain_begin(tree, chain, count); i + 1 < count; i++) {
-        if (i + 2 < count && repeats_module(tree, by, chain[i], chain[i + 1]))
-            continue;
-        char *name = text_of(tree, by, chain[i], false);
-        if (!name) {
-            free(last);
-            return -ENOMEM;
-        }
-        size_t columns = utf8_width(name) + 3;
-        bool fits = used + columns + (i + 2 < count ? 6 : 0) <= width;
-        fprintf(stream, "%s > ", fits ? name : "...");
-        free(name);
-        if (!fits)
-            break;
-        used += columns;
+    int r = last ? names_list(tree, by, chain, count, &list) : -ENOMEM;
+    char **names = list.items;
+    if (r == 0) {
+        size_t used = utf8_width(last);
+        size_t shown = names_that_fit(names, list.count, width > used ? width - used : 0);
+        if (shown < list.count)
+            fputs("... > ", stream);
+        for (size_t i = list.count - shown; i < list.count; i++)
+            fprintf(stream, "%s > ", names[i]);
+        fputs(last, stream);
     }
-    fputs(last, stream);
+    for (size_t i = 0; i < list.count; i++)
+        free(names[i]);
+    vector_finish(&list);
     free(last);
-    return 0;
+    return r;
 }
 
 static int frames_write(FILE *stream, const struct calltree *tree, enum calltree_by by,
