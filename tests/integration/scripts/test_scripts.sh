@@ -151,7 +151,7 @@ test_setup() {
 
 test_usage() {
     for script in scripts/setup scripts/demo scripts/test scripts/format scripts/lint \
-        tests/bench/run; do
+        scripts/ci tests/bench/run tests/gate/run tests/gate/renew; do
         expect "$(basename "$script")_prints_its_usage" "Usage: $script" \
             "$("$root/$script" --help | sed -n '1s/^\(Usage: [^ ]*\).*/\1/p')"
     done
