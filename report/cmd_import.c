@@ -16,6 +16,8 @@ static const char help[] =
     "  --db STORE         the store (SQLite file); made when it is not there\n"
     "  --name NAME        name of the benchmark; otherwise the program's name\n"
     "  --param KEY=VALUE  a parameter of the benchmark; may be given several times\n"
+    "  --commit COMMIT    what was measured; otherwise as git or CI's variables say\n"
+    "  --branch BRANCH    of which branch it is; likewise\n"
     "  --force            a process that still runs: store a snapshot of now\n"
     "  --help             this text\n"
     "\n"
@@ -27,14 +29,21 @@ struct options {
     const char *db;
     struct importer_settings settings;
     struct vector params; /* struct run_param */
+    const char *commit;   /* NULL: find it, likewise branch */
+    const char *branch;
 };
 
 static int parse(int count, char **arguments, struct options *options) {
-    enum { DB = COMMAND_OWN, NAME, PARAM, FORCE };
+    enum { DB = COMMAND_OWN, NAME, PARAM, FORCE, COMMIT, BRANCH };
     static const struct option table[] = {
-        {"help", no_argument, NULL, COMMAND_HELP}, {"db", required_argument, NULL, DB},
-        {"name", required_argument, NULL, NAME},   {"param", required_argument, NULL, PARAM},
-        {"force", no_argument, NULL, FORCE},       {0},
+        {"help", no_argument, NULL, COMMAND_HELP},
+        {"db", required_argument, NULL, DB},
+        {"name", required_argument, NULL, NAME},
+        {"param", required_argument, NULL, PARAM},
+        {"force", no_argument, NULL, FORCE},
+        {"commit", required_argument, NULL, COMMIT},
+        {"branch", required_argument, NULL, BRANCH},
+        {0},
     };
     struct command_output output = {0};
     int status = -1;
@@ -49,6 +58,12 @@ static int parse(int count, char **arguments, struct options *options) {
             break;
         case PARAM:
             status = command_param_add(&cmd_import, &options->params, optarg);
+            break;
+        case COMMIT:
+            options->commit = optarg;
+            break;
+        case BRANCH:
+            options->branch = optarg;
             break;
         case FORCE:
             options->settings.allow_running = true;
@@ -65,6 +80,8 @@ static int parse(int count, char **arguments, struct options *options) {
         return command_usage(&cmd_import, "no trace is given");
     if (options->settings.name && options->settings.name[0] == '\0')
         return command_usage(&cmd_import, "--name is empty");
+    if (options->commit && options->commit[0] == '\0')
+        return command_usage(&cmd_import, "--commit is empty");
     options->settings.params = options->params.items;
     options->settings.param_count = options->params.count;
     return -1;
@@ -131,9 +148,16 @@ static int import(const struct options *options, char **traces, size_t count) {
 
 static int run(int count, char **arguments) {
     struct options options = {.params = VECTOR_OF(struct run_param)};
+    struct revision revision = {0};
     int status = parse(count, arguments, &options);
+    if (status < 0 && revision_find(options.commit, options.branch, &revision) < 0) {
+        complain("out of memory");
+        status = EXIT_CODE_TROUBLE;
+    }
+    options.settings.revision = &revision;
     if (status < 0)
         status = import(&options, arguments + optind, (size_t)(count - optind));
+    revision_finish(&revision);
     command_params_finish(&options.params);
     return status;
 }

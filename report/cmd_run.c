@@ -5,6 +5,7 @@
  */
 #include "command.h"
 
+#include "environment.h"
 #include "family.h"
 #include "importer.h"
 #include "launch.h"
@@ -29,6 +30,8 @@ static const char help[] =
     "  --db STORE         the store (SQLite file); made when it is not there\n"
     "  --name NAME        name of the benchmark; otherwise PROGRAM without its folder\n"
     "  --param KEY=VALUE  a parameter of the benchmark; may be given several times\n"
+    "  --commit COMMIT    what is measured; otherwise as git or CI's variables say\n"
+    "  --branch BRANCH    of which branch it is; likewise\n"
     "  --repeat N         run it N times and store each; stops at the first that fails\n"
     "  --stacks WHEN      none, region (while a marked region is open; the default) or all\n"
     "  --depth N          frames kept of each call stack, at most 256\n"
@@ -54,6 +57,10 @@ struct options {
     struct importer_settings import;
     struct launch_settings launch;
     struct vector params; /* struct run_param */
+    const char *commit;   /* NULL: find it, likewise branch */
+    const char *branch;
+    struct revision revision;
+    char *environment;
     size_t repeats;
     bool keep_trace;
     bool stores_others; /* --children exec or follow */
@@ -130,13 +137,17 @@ static int parse(int count, char **arguments, struct options *options) {
         CHILDREN,
         USABLE,
         REGION,
-        SIGNAL
+        SIGNAL,
+        COMMIT,
+        BRANCH
     };
     static const struct option table[] = {
         {"help", no_argument, NULL, COMMAND_HELP},
         {"db", required_argument, NULL, DB},
         {"name", required_argument, NULL, NAME},
         {"param", required_argument, NULL, PARAM},
+        {"commit", required_argument, NULL, COMMIT},
+        {"branch", required_argument, NULL, BRANCH},
         {"repeat", required_argument, NULL, REPEAT},
         {"stacks", required_argument, NULL, STACKS},
         {"depth", required_argument, NULL, DEPTH},
@@ -161,6 +172,12 @@ static int parse(int count, char **arguments, struct options *options) {
             break;
         case PARAM:
             status = command_param_add(&cmd_run, &options->params, optarg);
+            break;
+        case COMMIT:
+            options->commit = optarg;
+            break;
+        case BRANCH:
+            options->branch = optarg;
             break;
         case REPEAT:
             if (!command_count_parse(&cmd_run, "--repeat", optarg, REPEATS_MAX,
@@ -200,10 +217,25 @@ static int parse(int count, char **arguments, struct options *options) {
         return command_usage(&cmd_run, "which program? it stands behind --");
     if (options->import.name && options->import.name[0] == '\0')
         return command_usage(&cmd_run, "--name is empty");
+    if (options->commit && options->commit[0] == '\0')
+        return command_usage(&cmd_run, "--commit is empty");
     if (options->launch.region && !options->launch.signal)
         return command_usage(&cmd_run, "--region names what --signal marks, which is missing");
     options->import.params = options->params.items;
     options->import.param_count = options->params.count;
+    return -1;
+}
+
+/* Before the program runs: it may take an hour, and somebody may commit meanwhile. */
+static int look_around(struct options *options) {
+    options->environment = environment_describe(environ);
+    if (!options->environment ||
+        revision_find(options->commit, options->branch, &options->revision) < 0) {
+        complain("out of memory");
+        return EXIT_CODE_TROUBLE;
+    }
+    options->import.environment = options->environment;
+    options->import.revision = &options->revision;
     return -1;
 }
 
@@ -221,7 +253,7 @@ static int prepare(struct options *options, const char *program) {
     if (launch_brings_malloc(options->program))
         complain_at(program, 0,
                     "warning: it brings its own malloc: what it allocates by that is not seen");
-    return -1;
+    return look_around(options);
 }
 
 static void tell_others(const struct options *options, const struct launch *launch) {
@@ -361,6 +393,10 @@ static void tell_kept(const struct options *options, const struct launch *launch
         write_word(stream, options->db);
         fputs(" --name", stream);
         write_word(stream, options->import.name);
+        if (options->revision.commit[0] != '\0') {
+            fputs(" --commit", stream);
+            write_word(stream, options->revision.commit);
+        }
         for (size_t i = 0; i < options->import.param_count; i++) {
             char *param;
             if (asprintf(&param, "%s=%s", options->import.params[i].key,
@@ -428,6 +464,8 @@ static int run(int count, char **arguments) {
     if (status < 0)
         status = run_all(&options, arguments + optind);
     command_params_finish(&options.params);
+    revision_finish(&options.revision);
+    free(options.environment);
     return status;
 }
 

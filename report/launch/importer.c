@@ -58,6 +58,25 @@ static int open_trace(const char *path, const struct importer_settings *settings
     return read_steady(path, ret_trace, fault);
 }
 
+static const char *keep(struct run *run, const char *text) {
+    return text ? arena_text(&run->profile.arena, text, strlen(text)) : "";
+}
+
+static int set_origin(struct run *run, const struct importer_settings *settings) {
+    const struct revision *revision = settings->revision;
+    struct origin *origin = &run->origin;
+    if (revision) {
+        origin->commit = keep(run, revision->commit);
+        origin->branch = keep(run, revision->branch);
+        origin->commit_time_ns = revision->commit_time_ns;
+        origin->tree = revision->tree;
+    }
+    origin->environment = keep(run, settings->environment);
+    if (!origin->commit || !origin->branch || !origin->environment)
+        return -ENOMEM;
+    return origin_look_up(origin, &run->profile);
+}
+
 int importer_read(const char *path, const struct importer_settings *settings,
                   struct run *ret_run, size_t *ret_changed, struct fault *fault) {
     struct run run = {0};
@@ -77,6 +96,8 @@ int importer_read(const char *path, const struct importer_settings *settings,
     if (r == 0)
         r = run_describe(&run, settings->name ? settings->name : run.profile.program,
                          settings->params, settings->param_count);
+    if (r == 0)
+        r = set_origin(&run, settings);
     if (r == 0)
         r = run_uuid_make(run.set_uuid);
     if (r < 0) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "attributes.h"
+#include "revision.h"
 #include "run.h"
 
 struct importer_settings {
@@ -10,6 +11,8 @@ struct importer_settings {
     const struct run_param *params;
     size_t param_count;
     bool allow_running; /* a process that still writes its trace: take a snapshot */
+    const struct revision *revision; /* what was measured; NULL: not known */
+    const char *environment;         /* the program's, see environment.h; NULL: not known */
 };
 
 /*

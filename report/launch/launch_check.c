@@ -9,12 +9,11 @@
 #include "launch.h"
 
 #include "config.h"
+#include "elf_file.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,38 +230,11 @@ static int binary_open(const char *path, int depth) {
     return binary_open(interpreter, depth - 1);
 }
 
-/* Does one of its dynamic symbols define malloc for everybody? */
-static bool symbols_define_malloc(Elf *elf, Elf_Scn *section, const GElf_Shdr *header) {
-    Elf_Data *data = elf_getdata(section, NULL);
-    size_t count = header->sh_entsize > 0 ? header->sh_size / header->sh_entsize : 0;
-    for (size_t i = 0; data && i < count; i++) {
-        GElf_Sym symbol;
-        if (!gelf_getsym(data, (int)i, &symbol))
-            return false;
-        const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
-        if (name && symbol.st_shndx != SHN_UNDEF && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
-            strcmp(name, "malloc") == 0)
-            return true;
-    }
-    return false;
-}
-
 bool launch_brings_malloc(const char *program) {
-    bool found = false;
     int fd = binary_open(program, SCRIPT_DEPTH_MAX);
-    if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
-        if (fd >= 0)
-            close(fd);
+    if (fd < 0)
         return false;
-    }
-    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    Elf_Scn *section = NULL;
-    while (elf && !found && (section = elf_nextscn(elf, section)) != NULL) {
-        GElf_Shdr header;
-        if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
-            found = symbols_define_malloc(elf, section, &header);
-    }
-    elf_end(elf);
+    bool found = elf_file_defines_malloc(fd);
     close(fd);
     return found;
 }

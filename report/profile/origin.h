@@ -35,3 +35,10 @@ struct origin {
 
 /* All texts "", all numbers 0. */
 extern const struct origin origin_unknown;
+
+/*
+ * Fill in libc and allocator from the files that @profile's program had loaded, and cpu_model and
+ * cpu_count of this machine; texts go into the profile's arena. A file that is another one by now
+ * says nothing. 0 or -ENOMEM.
+ */
+int origin_look_up(struct origin *origin, struct profile *profile) _must_check_ _nonnull_;

@@ -45,6 +45,26 @@ static void write_parent(struct json *json, const struct run *run) {
     json_end(json, '}');
 }
 
+/* What is not known is null. */
+static void write_known(struct json *json, const char *key, const char *text) {
+    if (text[0] != '\0')
+        json_text(json, key, text);
+    else
+        json_null(json, key);
+}
+
+static void write_origin(struct json *json, const struct origin *origin) {
+    static const char *const trees[] = {"", "clean", "dirty"};
+    write_known(json, "commit", origin->commit);
+    write_known(json, "branch", origin->branch);
+    json_count(json, "commit_time_ns", origin->commit_time_ns, origin->commit_time_ns != 0);
+    write_known(json, "tree", trees[origin->tree]);
+    write_known(json, "libc", origin->libc);
+    write_known(json, "allocator", origin->allocator);
+    write_known(json, "cpu_model", origin->cpu_model);
+    json_count(json, "cpu_count", origin->cpu_count, origin->cpu_count != 0);
+}
+
 static void write_run(struct json *json, const struct run *run) {
     static const char *const outcomes[] = {"unknown", "exited", "signaled"};
     static const char *const ends[] = {"ended", "killed", "snapshot", "execed"};
@@ -59,6 +79,7 @@ static void write_run(struct json *json, const struct run *run) {
     json_text(json, "host", run->host);
     json_text(json, "kernel", run->kernel);
     json_text(json, "machine", run->machine);
+    write_origin(json, &run->origin);
     json_text(json, "votrace_version", profile->votrace_version);
     json_int(json, "start_ns", profile->start_realtime_ns);
     json_int(json, "elapsed_ns", profile->elapsed_ns);

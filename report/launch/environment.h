@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* environment.h: what of the environment changes numbers, and nothing else of it. */
+#pragma once
+
+#include "attributes.h"
+
+/*
+ * The variables of @entries ("NAME=value", ended by NULL) that matter, as a JSON object with
+ * sorted names. LD_PRELOAD comes without libvotrace.so. free() it; NULL when there is no memory.
+ */
+char *environment_describe(char *const *entries) _must_check_ _nonnull_;
