@@ -12,9 +12,11 @@ int cmd_convert(int argc, char **argv) {
         {"format", required_argument, NULL, 'f'},
         {"output", required_argument, NULL, 'o'},
         {"strict", no_argument, NULL, 's'},
+        COMMAND_LIMIT_OPTIONS,
         {0},
     };
-    struct convert_options convert = {.output_path = "-", .warn = command_warn};
+    struct convert_options convert = {
+        .output_path = "-", .limits = READ_LIMITS, .warn = command_warn};
     struct problem problem = {0};
     const char *bad_path = "";
     int option;
@@ -31,7 +33,8 @@ int cmd_convert(int argc, char **argv) {
             convert.strict = true;
             break;
         default:
-            return command_usage(NULL);
+            if (command_limit(option, optarg, &convert.limits) < 0)
+                return EXIT_CODE_TROUBLE;
         }
     }
     if (optind + 1 != argc)

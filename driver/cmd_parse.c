@@ -7,7 +7,6 @@
 #include "cmd_parse.h"
 
 #include "commands.h"
-#include "decimal.h"
 #include "errors.h"
 #include "workload.h"
 
@@ -26,9 +25,6 @@ enum choice {
     CHOICE_REPEAT,
     CHOICE_STRICT,
     CHOICE_NO_CHECKSUM,
-    CHOICE_MAX_FIELDS,
-    CHOICE_MAX_DEPTH,
-    CHOICE_MAX_TAG_BYTES,
 };
 
 static const struct option options[] = {
@@ -41,30 +37,9 @@ static const struct option options[] = {
     {"repeat", required_argument, NULL, CHOICE_REPEAT},
     {"strict", no_argument, NULL, CHOICE_STRICT},
     {"no-checksum", no_argument, NULL, CHOICE_NO_CHECKSUM},
-    {"max-fields", required_argument, NULL, CHOICE_MAX_FIELDS},
-    {"max-depth", required_argument, NULL, CHOICE_MAX_DEPTH},
-    {"max-tag-bytes", required_argument, NULL, CHOICE_MAX_TAG_BYTES},
+    COMMAND_LIMIT_OPTIONS,
     {0},
 };
-
-static const char *option_name(int choice) {
-    size_t i = 0;
-    while (options[i].val != choice)
-        i++;
-    return options[i].name;
-}
-
-/* A number from 1. Returns 0, or -1 after a message. */
-static int read_number(int choice, const char *text, uint64_t *ret_number) {
-    int64_t value;
-    if (decimal_parse_integer(text, text + strlen(text), 1, INT64_MAX, &value) == 0) {
-        *ret_number = (uint64_t)value;
-        return 0;
-    }
-    complain("--%s '%s' is no whole number from 1 to 2^63-1, correct it", option_name(choice),
-             text);
-    return -1;
-}
 
 static int read_strategy(const char *name, enum strategy *ret_strategy) {
     if (strategy_find(name, ret_strategy) == 0)
@@ -89,27 +64,20 @@ static int read_option(int choice, struct workload_options *workload) {
         read->tables = optarg;
         return 0;
     case CHOICE_LIMIT:
-        return read_number(choice, optarg, &read->row_limit);
+        return command_number("limit", optarg, &read->row_limit);
     case CHOICE_DISCARD:
         workload->discard = true;
         return 0;
     case CHOICE_REPEAT:
-        return read_number(choice, optarg, &workload->repeat);
+        return command_number("repeat", optarg, &workload->repeat);
     case CHOICE_STRICT:
         read->strict = true;
         return 0;
     case CHOICE_NO_CHECKSUM:
         workload->no_checksum = true;
         return 0;
-    case CHOICE_MAX_FIELDS:
-        return read_number(choice, optarg, &read->limits.fields);
-    case CHOICE_MAX_DEPTH:
-        return read_number(choice, optarg, &read->limits.depth);
-    case CHOICE_MAX_TAG_BYTES:
-        return read_number(choice, optarg, &read->limits.tag_bytes);
     default:
-        command_usage(NULL);
-        return -1;
+        return command_limit(choice, optarg, &read->limits);
     }
 }
 

@@ -23,6 +23,8 @@
 
 #define INTEGER_TEXT_BYTES 40 /* of 128 bits, with the sign */
 #define NUMBER_TEXT_BYTES  48
+#define TEXT_BYTES         256
+#define WIDTH_MAX          40
 
 /* 128 bits, which printf does not know. Returns the length; a NUL follows. */
 static size_t print_wide(char ret_text[NUMBER_TEXT_BYTES], stats_integer value) {
@@ -126,25 +128,59 @@ static void print_json(const struct stats *stats) {
     putchar('\n');
 }
 
-/* Text from the file, at most @width columns, padded to them. */
+/* Text from the file, fit for a terminal. Returns the columns that it takes. */
+static int clean_text(char ret_clean[TEXT_BYTES], const char *text) {
+    snprintf(ret_clean, TEXT_BYTES, "%s", text);
+    utf8_clean(ret_clean);
+    return (int)utf8_width(ret_clean);
+}
+
 static void print_padded(const char *text, int width) {
-    char clean[64];
-    snprintf(clean, sizeof(clean), "%.*s", width, text);
-    utf8_clean(clean);
-    int shown = (int)utf8_width(clean);
+    char clean[TEXT_BYTES];
+    int shown = clean_text(clean, text);
     printf("%s%*s", clean, width > shown ? width - shown : 0, "");
 }
 
-static void print_column(const struct field *field, const struct column_stats *column) {
-    char type[48];
+static void name_type(char ret_type[TEXT_BYTES], const struct field *field) {
+    snprintf(ret_type, TEXT_BYTES, field->arraysize != NULL ? "%s[%.40s]" : "%s",
+             field_type_name(field->type), field->arraysize);
+}
+
+/* Of the columns of text: what the longest takes, but not more than leaves room for numbers. */
+struct widths {
+    int name;
+    int type;
+};
+
+static int wider(int width, const char *text) {
+    char clean[TEXT_BYTES];
+    int wanted = clean_text(clean, text);
+    if (wanted > WIDTH_MAX)
+        wanted = WIDTH_MAX;
+    return wanted > width ? wanted : width;
+}
+
+static struct widths measure_widths(const struct table *table) {
+    struct widths widths = {(int)strlen("column"), (int)strlen("type")};
+    for (size_t i = 0; i < table->field_count; i++) {
+        char type[TEXT_BYTES];
+        name_type(type, table->fields[i]);
+        widths.name = wider(widths.name, table->fields[i]->name);
+        widths.type = wider(widths.type, type);
+    }
+    return widths;
+}
+
+static void print_column(const struct widths *widths, const struct field *field,
+                         const struct column_stats *column) {
+    char type[TEXT_BYTES];
     char sum[NUMBER_TEXT_BYTES] = "";
     char low[NUMBER_TEXT_BYTES] = "";
     char high[NUMBER_TEXT_BYTES] = "";
-    snprintf(type, sizeof(type), field->arraysize != NULL ? "%s[%.16s]" : "%s",
-             field_type_name(field->type), field->arraysize);
-    print_padded(field->name, 20);
+    name_type(type, field);
+    print_padded(field->name, widths->name);
     printf(" ");
-    print_padded(type, 20);
+    print_padded(type, widths->type);
     printf(" %10" PRIu64 " %12" PRIu64, column->nulls, column->items);
     if (field_is_string(field)) {
         printf(" %" PRIu64 " bytes, crc %08" PRIx32 "\n", column->bytes, column->crc);
@@ -173,17 +209,24 @@ static void print_column(const struct field *field, const struct column_stats *c
     printf("\n");
 }
 
+static void print_table(const struct table_stats *stats) {
+    const struct table *table = stats->table;
+    const struct widths widths = measure_widths(table);
+    printf("table ");
+    print_padded(table->name != NULL ? table->name : "(no name)", 0);
+    printf(", %" PRIu64 " %s, %s\n", table->rows, table->rows == 1 ? "row" : "rows",
+           serialization_name(table->serialization));
+    printf("%-*s %-*s %10s %12s %24s %24s %24s\n", widths.name, "column", widths.type, "type",
+           "nulls", "items", "sum", "min", "max");
+    for (size_t i = 0; i < table->field_count; i++)
+        print_column(&widths, table->fields[i], &stats->columns[i]);
+}
+
 static void print_text(const struct stats *stats) {
     for (size_t i = 0; i < stats->table_count; i++) {
-        const struct table *table = stats->tables[i].table;
-        printf("%stable ", i > 0 ? "\n" : "");
-        print_padded(table->name != NULL ? table->name : "(no name)", 0);
-        printf(", %" PRIu64 " rows, %s\n", table->rows,
-               serialization_name(table->serialization));
-        printf("%-20s %-20s %10s %12s %24s %24s %24s\n", "column", "type", "nulls", "items",
-               "sum", "min", "max");
-        for (size_t j = 0; j < table->field_count; j++)
-            print_column(table->fields[j], &stats->tables[i].columns[j]);
+        if (i > 0)
+            printf("\n");
+        print_table(&stats->tables[i]);
     }
 }
 
@@ -219,7 +262,11 @@ static int run(char *path, struct read_options *read, bool as_json) {
 
 int cmd_stats(int argc, char **argv) {
     static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'}, {"strict", no_argument, NULL, 's'}, {0}};
+        {"json", no_argument, NULL, 'j'},
+        {"strict", no_argument, NULL, 's'},
+        COMMAND_LIMIT_OPTIONS,
+        {0},
+    };
     struct read_options read = {.limits = READ_LIMITS};
     bool as_json = false;
     int option;
@@ -228,8 +275,8 @@ int cmd_stats(int argc, char **argv) {
             as_json = true;
         else if (option == 's')
             read.strict = true;
-        else
-            return command_usage(NULL);
+        else if (command_limit(option, optarg, &read.limits) < 0)
+            return EXIT_CODE_TROUBLE;
     }
     if (optind + 1 != argc)
         return command_usage(optind == argc

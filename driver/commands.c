@@ -2,6 +2,7 @@
 /* commands.c: words that votdriver's commands share. */
 #include "commands.h"
 
+#include "decimal.h"
 #include "errors.h"
 #include "votable.h"
 
@@ -16,6 +17,30 @@ int command_usage(const char *what) {
         complain("%s", what);
     fputs("Try 'votdriver --help'.\n", stderr);
     return EXIT_CODE_TROUBLE;
+}
+
+int command_number(const char *option, const char *text, uint64_t *ret_number) {
+    int64_t value;
+    if (decimal_parse_integer(text, text + strlen(text), 1, INT64_MAX, &value) == 0) {
+        *ret_number = (uint64_t)value;
+        return 0;
+    }
+    complain("--%s '%s' is no whole number from 1 to 2^63-1, correct it", option, text);
+    return -1;
+}
+
+int command_limit(int choice, const char *text, struct read_limits *limits) {
+    switch (choice) {
+    case COMMAND_MAX_FIELDS:
+        return command_number("max-fields", text, &limits->fields);
+    case COMMAND_MAX_DEPTH:
+        return command_number("max-depth", text, &limits->depth);
+    case COMMAND_MAX_TAG_BYTES:
+        return command_number("max-tag-bytes", text, &limits->tag_bytes);
+    default:
+        command_usage(NULL);
+        return -1;
+    }
 }
 
 int command_format(const char *name, enum serialization *ret_format) {

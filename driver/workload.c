@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "consumer.h"
 #include "errors.h"
+#include "json.h"
 #include "sizes.h"
 
 #include <inttypes.h>
@@ -151,17 +152,9 @@ static void print_text(const struct workload_options *options, const struct outc
         print_bytes_line("peak added", outcome->totals.peak_added_bytes);
 }
 
+/* The report has blanks behind its colons and commas, json.h's has none: only texts are its. */
 static void print_json_string(const char *text) {
-    putchar('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            printf("\\%c", *c);
-        else if (*c < 0x20)
-            printf("\\u%04x", *c);
-        else
-            putchar(*c);
-    }
-    putchar('"');
+    json_text(&(struct json){.stream = stdout, .compact = true}, NULL, text);
 }
 
 static void print_json_table(const struct workload_options *options,

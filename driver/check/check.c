@@ -10,6 +10,7 @@
 #include "check_document.h"
 #include "check_findings.h"
 #include "errors.h"
+#include "json.h"
 #include "problem.h"
 #include "votable.h"
 
@@ -40,16 +41,7 @@ static void print_lines(const char *path, const struct findings *findings) {
 }
 
 static void print_string(const char *text) {
-    putchar('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            printf("\\%c", *c);
-        else if (*c < 0x20)
-            printf("\\u%04x", *c);
-        else
-            putchar(*c);
-    }
-    putchar('"');
+    json_text(&(struct json){.stream = stdout, .compact = true}, NULL, text);
 }
 
 static void print_json(const char *path, const struct findings *findings,
@@ -104,7 +96,7 @@ int check_run(const char *path, const struct check_options *options) {
     }
     votable_library_init();
     document->findings.all = options->all;
-    check_document_init(document, &problem);
+    check_document_init(document, &options->limits, &problem);
     check_xml_read(path, document);
     enum exit_code code = report(path, options, document);
     check_document_finish(document);

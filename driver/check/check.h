@@ -3,6 +3,7 @@
 #pragma once
 
 #include "attributes.h"
+#include "votable.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 struct check_options {
     bool json;
     bool all; /* every finding; otherwise one of each kind and a count */
+    struct read_limits limits;
 };
 
 /*

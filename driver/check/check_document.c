@@ -12,13 +12,16 @@
 #include "field.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NAMESPACE_START "http://www.ivoa.net/xml/VOTable/"
 
-void check_document_init(struct check_document *document, struct problem *problem) {
+void check_document_init(struct check_document *document, const struct read_limits *limits,
+                         struct problem *problem) {
+    document->limits = *limits;
     document->problem = problem;
     document->version = V1_5;
 }
@@ -35,6 +38,7 @@ void check_document_finish(struct check_document *document) {
     check_stream_finish(&document->stream);
     check_ids_finish(&document->ids);
     findings_finish(&document->findings);
+    free(document->frames);
     free(document->root_uri);
     free(document->text);
 }
@@ -343,8 +347,36 @@ static bool can_enter(struct check_document *document, const struct check_begin 
     return check_place(document, element, begin->lineno);
 }
 
+/* Elements that are not looked into count. Returns whether there may be another. */
+static bool check_depth(struct check_document *document, uint64_t lineno) {
+    const uint64_t depth_max = document->limits.depth;
+    if (document->depth + document->skipped < depth_max)
+        return true;
+    problem_set(document->problem, -EBADMSG, lineno,
+                "more than %" PRIu64 " elements are nested in one another, simplify the "
+                "document or raise --max-depth",
+                depth_max);
+    return false;
+}
+
+static void push_frame(struct check_document *document, enum schema_element element,
+                       uint64_t lineno) {
+    if (document->depth == document->frame_room) {
+        size_t room = document->frame_room == 0 ? 32 : document->frame_room * 2;
+        void *grown = reallocarray(document->frames, room, sizeof(*document->frames));
+        if (grown == NULL) {
+            problem_set_memory(document->problem);
+            return;
+        }
+        document->frames = grown;
+        document->frame_room = room;
+    }
+    document->frames[document->depth++] =
+        (struct check_frame){.element = element, .lineno = lineno, .rank = -1};
+}
+
 void check_document_begin(struct check_document *document, const struct check_begin *begin) {
-    if (document->problem->code != 0)
+    if (document->problem->code != 0 || !check_depth(document, begin->lineno))
         return;
     if (document->skipped > 0) {
         document->skipped++;
@@ -360,15 +392,9 @@ void check_document_begin(struct check_document *document, const struct check_be
         document->skipped = 1;
         return;
     }
-    if (document->depth == CHECK_DEPTH_MAX) {
-        problem_set(document->problem, -EBADMSG, begin->lineno,
-                    "has elements nested more than %d deep, which no VOTable needs, write it "
-                    "flatter",
-                    CHECK_DEPTH_MAX);
+    push_frame(document, element, begin->lineno);
+    if (document->problem->code != 0)
         return;
-    }
-    document->frames[document->depth++] =
-        (struct check_frame){.element = element, .lineno = begin->lineno, .rank = -1};
     check_attributes(document, element, begin);
     check_table_begin(document, element, begin);
 }

@@ -15,13 +15,11 @@
 #include "check_schema.h"
 #include "check_stream.h"
 #include "problem.h"
+#include "votable.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Elements in elements; what nests deeper is refused. */
-#define CHECK_DEPTH_MAX 256
 
 struct check_attribute {
     const char *name;   /* without its prefix */
@@ -70,8 +68,10 @@ struct check_document {
     uint64_t doctype_lineno; /* 0: none */
     char *root_uri;          /* owned; NULL: none */
     uint64_t skipped;        /* depth inside an element that is not looked into */
-    struct check_frame frames[CHECK_DEPTH_MAX];
+    struct read_limits limits;
+    struct check_frame *frames; /* owned; of the elements that are looked into */
     size_t depth;
+    size_t frame_room;
 
     struct check_table table;
     bool in_table;
@@ -93,7 +93,8 @@ struct check_document {
 };
 
 /* @document is all zero before, but for findings.all. Finish it in every case. */
-void check_document_init(struct check_document *document, struct problem *problem) _nonnull_;
+void check_document_init(struct check_document *document, const struct read_limits *limits,
+                         struct problem *problem) _nonnull_;
 void check_document_finish(struct check_document *document) _nonnull_;
 
 void check_document_begin(struct check_document *document,

@@ -9,6 +9,8 @@
 #include "check_document.h"
 #include "check_value.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +153,12 @@ void check_begin_field(struct check_document *document, const struct check_begin
         /* Its own FIELDs take the place of the other table's. */
         table->has_ref = false;
         table->fields = (struct check_fields){0};
+    }
+    if (table->fields.count >= document->limits.fields) {
+        problem_set(document->problem, -EBADMSG, begin->lineno,
+                    "a TABLE has more than %" PRIu64 " FIELDs, split it or raise --max-fields",
+                    document->limits.fields);
+        return;
     }
     struct check_field *field = check_fields_add(&table->fields);
     if (field == NULL) {

@@ -9,33 +9,20 @@
  */
 #include "check_document.h"
 #include "input.h"
+#include "reader_push.h"
 
 #include <errno.h>
 #include <libxml/parser.h>
-#include <libxml/parserInternals.h>
-#include <libxml/xmlerror.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Fuzzers read in small pieces, to meet their edges. */
-#ifndef READER_PIECE_BYTES
-#define READER_PIECE_BYTES 32768
-#endif
-
-#define WAITING_BYTES_MAX 10000000
-
-/* libxml2 2.12 made what the error callback gets const. */
-#if LIBXML_VERSION >= 21200
-#define ERROR_POINTER const xmlError *
-#else
-#define ERROR_POINTER xmlErrorPtr
-#endif
-
 struct parse {
     struct check_document *document;
+    const struct read_limits *limits;
     struct problem *problem;
     xmlParserCtxtPtr context;
     bool at_end;
+    bool after_cr;                      /* the last byte of the CDATA section so far */
     struct check_attribute *attributes; /* of the tag, reused; owned */
     size_t attribute_room;
     char *values; /* theirs, NUL after each; owned */
@@ -44,11 +31,6 @@ struct parse {
 
 static struct parse *parse_of(void *context) {
     return ((xmlParserCtxtPtr)context)->_private;
-}
-
-static uint64_t lineno_of(const struct parse *parse) {
-    const xmlParserInput *input = parse->context->input;
-    return input != NULL && input->line > 0 ? (uint64_t)input->line : 1;
 }
 
 /* Room for a tag's attributes and their values. */
@@ -99,14 +81,15 @@ static void on_start(void *context, const xmlChar *local_name, const xmlChar *pr
                      const xmlChar *uri, int namespace_count, const xmlChar **namespaces,
                      int attribute_count, int defaulted_count, const xmlChar **attributes) {
     struct parse *parse = parse_of(context);
-    size_t count = attribute_count > 0 ? (size_t)attribute_count : 0;
+    /* Those that a DTD adds come last, and are not in the document. */
+    size_t count = (size_t)(attribute_count - defaulted_count);
     if (parse->problem->code != 0 || copy_attributes(parse, attributes, count) < 0)
         return;
     const struct check_begin element = {
         .name = (const char *)local_name,
         .prefix = (const char *)prefix,
         .uri = (const char *)uri,
-        .lineno = lineno_of(parse),
+        .lineno = reader_push_lineno(parse->context),
         .attributes = parse->attributes,
         .attribute_count = count,
     };
@@ -119,13 +102,26 @@ static void on_end(void *context, const xmlChar *local_name, const xmlChar *pref
 }
 
 static void on_text(void *context, const xmlChar *text, int length) {
-    check_document_text(parse_of(context)->document, (const char *)text, (size_t)length);
+    struct parse *parse = parse_of(context);
+    parse->after_cr = false;
+    check_document_text(parse->document, (const char *)text, (size_t)length);
+}
+
+static int take_text(void *context, const char *text, size_t length) {
+    check_document_text(context, text, length);
+    return 0;
+}
+
+static void on_cdata(void *context, const xmlChar *text, int length) {
+    struct parse *parse = parse_of(context);
+    reader_push_cdata(&parse->after_cr, (const char *)text, (size_t)length, take_text,
+                      parse->document);
 }
 
 static void on_doctype(void *context, const xmlChar *name, const xmlChar *public_id,
                        const xmlChar *system_id) {
     struct parse *parse = parse_of(context);
-    check_document_doctype(parse->document, lineno_of(parse));
+    check_document_doctype(parse->document, reader_push_lineno(parse->context));
 }
 
 /* The one place to stop at once: what is declared could be expanded in the next line. */
@@ -133,68 +129,35 @@ static void on_entity_declaration(void *context, const xmlChar *name, int type,
                                   const xmlChar *public_id, const xmlChar *system_id,
                                   xmlChar *content) {
     struct parse *parse = parse_of(context);
-    problem_set(parse->problem, -EBADMSG, lineno_of(parse),
-                "the document declares an entity '%.60s', which no VOTable needs and is not "
-                "expanded here, remove its DOCTYPE",
-                (const char *)name);
+    reader_push_complain_entity((const char *)name, reader_push_lineno(parse->context),
+                                parse->problem);
     xmlStopParser(parse->context);
 }
 
-/* Only kept here: stopping the parser would free what libxml2 may still be reading. */
 static void on_error(void *context, ERROR_POINTER error) {
     struct parse *parse = parse_of(context);
-    if (parse == NULL)
-        return;
-    uint64_t lineno = error->line > 0 ? (uint64_t)error->line : 1;
-    int length = error->message == NULL ? 0 : (int)strcspn(error->message, "\r\n");
-    if (error->code == XML_ERR_NO_MEMORY)
-        problem_set_memory(parse->problem);
-    else if (error->level != XML_ERR_FATAL && error->code != XML_WAR_UNDECLARED_ENTITY)
-        return;
-    else if (error->code == XML_ERR_DOCUMENT_EMPTY)
-        problem_set(parse->problem, -EBADMSG, lineno, "is not XML, give a VOTable");
-    else if (parse->at_end)
-        problem_set(parse->problem, -EBADMSG, lineno,
-                    "the XML ends before its last tag, the file is cut short, fetch or write "
-                    "it again");
-    else
-        problem_set(parse->problem, -EBADMSG, lineno,
-                    "is not well-formed XML: %.*s, correct the file", length, error->message);
-}
-
-static int push(struct parse *parse, const char *piece, size_t bytes, bool last) {
-    int error = xmlParseChunk(parse->context, piece, (int)bytes, last);
-    /* What libxml2 returns but does not report: bytes that could not be converted. */
-    if (error == XML_ERR_INVALID_ENCODING || error < 0)
-        problem_set(parse->problem, -EBADMSG, lineno_of(parse),
-                    "has bytes that its encoding does not have, correct the encoding in its "
-                    "first line or the file");
-    const xmlParserInput *input = parse->context->input;
-    if (input != NULL && input->end - input->cur > WAITING_BYTES_MAX)
-        problem_set(parse->problem, -EBADMSG, lineno_of(parse),
-                    "a tag, comment or CDATA section goes on for more than 10 MB, shorten it");
-    return parse->problem->code;
+    if (parse != NULL)
+        reader_push_complain(error, parse->at_end, reader_push_lacks_bytes(parse->context),
+                             parse->problem);
 }
 
 static int feed(struct parse *parse, struct input *input) {
     char piece[READER_PIECE_BYTES];
     bool empty = true;
-    for (;;) {
-        size_t bytes;
+    while (!parse->at_end) {
+        size_t bytes = 0;
         int r = input_read(input, piece, sizeof(piece), &bytes, parse->problem);
+        parse->at_end = bytes == 0;
+        if (r == 0 && empty && parse->at_end)
+            return problem_set(parse->problem, -EBADMSG, 0, "is empty, give a VOTable");
+        if (r == 0)
+            r = reader_push(parse->context, piece, bytes, parse->limits->tag_bytes,
+                            parse->problem);
         if (r < 0)
             return r;
-        if (bytes == 0)
-            break;
         empty = false;
-        r = push(parse, piece, bytes, false);
-        if (r < 0)
-            return r;
     }
-    if (empty)
-        return problem_set(parse->problem, -EBADMSG, 0, "is empty, give a VOTable");
-    parse->at_end = true;
-    return push(parse, piece, 0, true);
+    return 0;
 }
 
 static int parse_input(struct parse *parse, struct input *input) {
@@ -205,19 +168,19 @@ static int parse_input(struct parse *parse, struct input *input) {
         .endElementNs = on_end,
         .characters = on_text,
         .ignorableWhitespace = on_text,
-        .cdataBlock = on_text,
+        .cdataBlock = on_cdata,
         .entityDecl = on_entity_declaration,
         .serror = on_error,
     };
     parse->context = xmlCreatePushParserCtxt(&handlers, NULL, NULL, 0, NULL);
     if (parse->context == NULL)
         return problem_set_memory(parse->problem);
-    xmlCtxtUseOptions(parse->context, XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_BIG_LINES);
+    xmlCtxtUseOptions(parse->context, READER_OPTIONS);
     parse->context->_private = parse;
     int r = feed(parse, input);
     if (r == 0 && (!parse->context->wellFormed || parse->document->depth > 0 ||
                    !parse->document->seen_root))
-        r = problem_set(parse->problem, -EBADMSG, lineno_of(parse),
+        r = problem_set(parse->problem, -EBADMSG, reader_push_lineno(parse->context),
                         "is not well-formed XML, correct the file");
     xmlFreeDoc(parse->context->myDoc);
     parse->context->myDoc = NULL;
@@ -237,7 +200,8 @@ _printf_(2, 3) static void on_words(void *data, const char *format, ...) {
 }
 
 void check_xml_read(const char *path, struct check_document *document) {
-    struct parse parse = {.document = document, .problem = document->problem};
+    struct parse parse = {
+        .document = document, .limits = &document->limits, .problem = document->problem};
     struct input input;
     if (input_open(path, &input, document->problem) < 0)
         return;

@@ -27,6 +27,18 @@ bool reader_is_ours(struct reader *reader, const xmlChar *uri) {
            xmlStrncmp(uri, BAD_CAST NAMESPACE_START, sizeof(NAMESPACE_START) - 1) == 0;
 }
 
+char *reader_append_name(char *to, const char *prefix, const char *name) {
+    if (prefix != NULL) {
+        to = stpcpy(to, prefix);
+        *to++ = ':';
+    }
+    return stpcpy(to, name) + 1;
+}
+
+size_t reader_name_bytes(const char *prefix, const char *name) {
+    return (prefix != NULL ? strlen(prefix) + 1 : 0) + strlen(name) + 1;
+}
+
 int reader_enter(struct reader *reader, uint64_t lineno) {
     if (++reader->depth <= reader->options->limits.depth)
         return 0;
@@ -90,78 +102,18 @@ int reader_take_text(struct reader *reader, const char *text, size_t length) {
     return consumer->text(consumer->context, text, length, reader->problem);
 }
 
-/*
- * Line ends of a CDATA section, which libxml2 leaves as they are when it is fed in pieces: they
- * become newlines (XML 1.0, 2.11), a CR and LF one, also when they come apart.
- */
+static int take_text(void *context, const char *text, size_t length) {
+    return reader_take_text(context, text, length);
+}
+
 int reader_take_cdata(struct reader *reader, const char *text, size_t length) {
-    const char *end = text + length;
-    int r = 0;
-    if (reader->after_cr && length > 0 && *text == '\n')
-        text++;
-    reader->after_cr = length > 0 && end[-1] == '\r';
-    while (r == 0 && text < end) {
-        const char *cr = memchr(text, '\r', (size_t)(end - text));
-        r = reader_take_text(reader, text, (size_t)((cr != NULL ? cr : end) - text));
-        if (cr == NULL)
-            break;
-        if (r == 0)
-            r = reader_take_text(reader, "\n", 1);
-        text = cr + 1;
-        if (text < end && *text == '\n')
-            text++;
-    }
-    return r;
+    return reader_push_cdata(&reader->after_cr, text, length, take_text, reader);
 }
 
-int reader_complain_entity(struct reader *reader, const char *name, uint64_t lineno) {
-    return problem_set(reader->problem, -EBADMSG, lineno,
-                       "the document declares an entity '%.60s', which no VOTable needs and is "
-                       "not expanded here, remove its DOCTYPE",
-                       name);
-}
-
-/* At the end of the file, bytes that are still not converted never will be. */
-static bool has_unconverted_bytes(const struct reader *reader) {
-    if (reader->context == NULL)
-        return reader->at_end && reader->suspects_encoding;
-    const xmlParserInput *input = reader->context->input;
-    return reader->at_end && input != NULL && input->buf != NULL &&
-           input->buf->encoder != NULL && xmlBufUse(input->buf->raw) > 0;
-}
-
-/* libxml2's words, up to the end of their first line. */
-static int message_length(const char *message) {
-    return message == NULL ? 0 : (int)strcspn(message, "\r\n");
-}
-
-/*
- * Only kept here: stopping the parser would free its input, which libxml2 may still be reading
- * when it reports an error.
- */
 void reader_on_error(struct reader *reader, ERROR_POINTER error) {
-    uint64_t lineno = error->line > 0 ? (uint64_t)error->line : 1;
-    if (error->code == XML_ERR_NO_MEMORY) {
-        problem_set_memory(reader->problem);
-        return;
-    }
-    /* An undeclared entity is let pass, text lost, when there is a DTD that was not loaded. */
-    if (error->level != XML_ERR_FATAL && error->code != XML_WAR_UNDECLARED_ENTITY)
-        return;
-    if (error->code == XML_ERR_DOCUMENT_EMPTY)
-        problem_set(reader->problem, -EBADMSG, lineno, "is not XML, give a VOTable");
-    else if (has_unconverted_bytes(reader))
-        problem_set(reader->problem, -EBADMSG, lineno,
-                    "has bytes that its encoding does not have, correct the encoding in its "
-                    "first line or the file");
-    else if (reader->at_end)
-        problem_set(reader->problem, -EBADMSG, lineno,
-                    "the XML ends before its last tag, the file is cut short, fetch or "
-                    "write it again");
-    else
-        problem_set(reader->problem, -EBADMSG, lineno,
-                    "is not well-formed XML: %.*s, correct the file",
-                    message_length(error->message), error->message);
+    bool encoding = reader->context != NULL ? reader_push_lacks_bytes(reader->context)
+                                            : reader->suspects_encoding;
+    reader_push_complain(error, reader->at_end, encoding, reader->problem);
 }
 
 /*
@@ -188,6 +140,20 @@ int reader_read(struct reader *reader, char *piece, unsigned size, size_t *ret_b
     if (reader->file_bytes == 0)
         return problem_set(reader->problem, -EBADMSG, 0, "is empty, give a VOTable");
     reader->at_end = true;
+    return 0;
+}
+
+int reader_feed(struct reader *reader) {
+    char piece[READER_PIECE_BYTES];
+    while (!reader->at_end) {
+        size_t bytes;
+        int r = reader_read(reader, piece, sizeof(piece), &bytes);
+        if (r == 0)
+            r = reader_push(reader->context, piece, bytes, reader->options->limits.tag_bytes,
+                            reader->problem);
+        if (r < 0)
+            return r;
+    }
     return 0;
 }
 

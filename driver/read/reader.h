@@ -13,27 +13,13 @@
 #include "consumer.h"
 #include "input.h"
 #include "problem.h"
+#include "reader_push.h"
 
 #include <libxml/parser.h>
 #include <libxml/tree.h>
-#include <libxml/xmlerror.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Fuzzers read in small pieces, to meet their edges. */
-#ifndef READER_PIECE_BYTES
-#define READER_PIECE_BYTES 32768
-#endif
-
-#define READER_OPTIONS (XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_BIG_LINES)
-
-/* libxml2 2.12 made what the error callback gets const. */
-#if LIBXML_VERSION >= 21200
-#define ERROR_POINTER const xmlError *
-#else
-#define ERROR_POINTER xmlErrorPtr
-#endif
 
 struct reader {
     struct builder builder;
@@ -63,12 +49,16 @@ int reader_parse_sax(struct reader *reader) _must_check_ _nonnull_;
 int reader_parse_dom(struct reader *reader) _must_check_ _nonnull_;
 int reader_parse_nodes(struct reader *reader) _must_check_ _nonnull_;
 
-/* Push the whole file through @context, with its handlers. Returns as above. */
+/* Push the whole file through reader->context, with its handlers. Returns as above. */
 int reader_feed(struct reader *reader) _must_check_ _nonnull_;
 
 /* The next piece of the file: 0 bytes at its end, which is told to be too early when it is. */
 int reader_read(struct reader *reader, char *piece, unsigned size,
                 size_t *ret_bytes) _must_check_ _nonnull_;
+
+/* "prefix:name", or the name alone, with a NUL; returns what is behind that. */
+char *reader_append_name(char *to, const char *prefix, const char *name);
+size_t reader_name_bytes(const char *prefix, const char *name);
 
 /* Any namespace will do for the root; the rest has the same, none, or one of VOTable's. */
 bool reader_is_ours(struct reader *reader, const xmlChar *uri);
@@ -96,9 +86,6 @@ int reader_tell_end(struct reader *reader, const char *name, const char *local) 
 /* Text, also of a CDATA section, for the builder or the consumer, whoever wants it. */
 int reader_take_text(struct reader *reader, const char *text, size_t length) _nonnull_;
 int reader_take_cdata(struct reader *reader, const char *text, size_t length) _nonnull_;
-
-/* An entity is declared: what is declared could be expanded in the next line. */
-int reader_complain_entity(struct reader *reader, const char *name, uint64_t lineno) _nonnull_;
 
 /* The handlers of all parsers: errors, and what libxml2 prints unless it is told not to. */
 void reader_on_error(struct reader *reader, ERROR_POINTER error) _nonnull_;

@@ -18,12 +18,6 @@ static struct reader *reader_of(void *context) {
     return ((xmlParserCtxtPtr)context)->_private;
 }
 
-static uint64_t parser_lineno(const struct reader *reader) {
-    const xmlParserCtxtPtr context = reader->context;
-    return context->input != NULL && context->input->line > 0 ? (uint64_t)context->input->line
-                                                              : 1;
-}
-
 /* libxml2 leaves an ampersand in a value as "&#38;" when it does not expand entities. */
 static char *append_value(char *to, const char *value, size_t length) {
     static const char escape[] = "&#38;";
@@ -35,19 +29,6 @@ static char *append_value(char *to, const char *value, size_t length) {
         value += escaped ? sizeof(escape) - 1 : 1;
     }
     return to;
-}
-
-/* "prefix:local", or local alone; NUL behind. */
-static char *append_name(char *to, const xmlChar *prefix, const char *local) {
-    if (prefix != NULL) {
-        to = stpcpy(to, (const char *)prefix);
-        *to++ = ':';
-    }
-    return stpcpy(to, local) + 1;
-}
-
-static size_t name_bytes(const xmlChar *prefix, const char *local) {
-    return (prefix != NULL ? strlen((const char *)prefix) + 1 : 0) + strlen(local) + 1;
 }
 
 /* What startElementNs is given. Attributes are five pointers: local name, prefix, namespace,
@@ -67,19 +48,21 @@ static size_t value_length(const xmlChar **attribute) {
 
 /* Everything of the element in reader->attributes and ->names; its own name comes first. */
 static int keep_start(struct reader *reader, const struct start *start) {
-    size_t bytes = name_bytes(start->prefix, (const char *)start->local);
+    size_t bytes = reader_name_bytes((const char *)start->prefix, (const char *)start->local);
     for (size_t i = 0; i < start->namespace_count; i++)
         bytes += sizeof("xmlns:") + (start->namespaces[i * 2] != NULL
                                          ? strlen((const char *)start->namespaces[i * 2])
                                          : 0);
     for (size_t i = 0; i < start->attribute_count; i++) {
         const xmlChar **attribute = start->attributes + i * 5;
-        bytes += name_bytes(attribute[1], (const char *)attribute[0]) + value_length(attribute);
+        bytes += reader_name_bytes((const char *)attribute[1], (const char *)attribute[0]) +
+                 value_length(attribute);
     }
     int r = reader_reserve(reader, start->namespace_count + start->attribute_count, bytes);
     if (r < 0)
         return r;
-    char *to = append_name(reader->names, start->prefix, (const char *)start->local);
+    char *to = reader_append_name(reader->names, (const char *)start->prefix,
+                                  (const char *)start->local);
     struct consumer_attribute *kept = reader->attributes;
     for (size_t i = 0; i < start->namespace_count; i++, kept++) {
         const xmlChar *prefix = start->namespaces[i * 2];
@@ -87,13 +70,13 @@ static int keep_start(struct reader *reader, const struct start *start) {
         kept->name = to;
         kept->value = uri != NULL ? (const char *)uri : "";
         kept->length = strlen(kept->value);
-        to = prefix != NULL ? append_name(to, BAD_CAST "xmlns", (const char *)prefix)
-                            : append_name(to, NULL, "xmlns");
+        to = prefix != NULL ? reader_append_name(to, "xmlns", (const char *)prefix)
+                            : reader_append_name(to, NULL, "xmlns");
     }
     for (size_t i = 0; i < start->attribute_count; i++, kept++) {
         const xmlChar **attribute = start->attributes + i * 5;
         kept->name = to;
-        to = append_name(to, attribute[1], (const char *)attribute[0]);
+        to = reader_append_name(to, (const char *)attribute[1], (const char *)attribute[0]);
         kept->value = to;
         to = append_value(to, (const char *)attribute[3], value_length(attribute));
         kept->length = (size_t)(to - kept->value);
@@ -135,7 +118,7 @@ static void begin_element(struct reader *reader, const struct start *start,
                           const xmlChar *uri) {
     struct attributes ours = {0};
     const char *local = (const char *)start->local;
-    uint64_t lineno = parser_lineno(reader);
+    uint64_t lineno = reader_push_lineno(reader->context);
     bool foreign = !reader_is_ours(reader, uri);
     if (reader_enter(reader, lineno) < 0 || find_attributes(reader, start, &ours) < 0)
         return;
@@ -157,7 +140,7 @@ static void begin_element(struct reader *reader, const struct start *start,
 static void take_plain_rows(struct reader *reader) {
     struct builder *builder = &reader->builder;
     xmlParserInputPtr input = reader->context->input;
-    uint64_t lineno = parser_lineno(reader);
+    uint64_t lineno = reader_push_lineno(reader->context);
     while (builder_takes_rows(builder)) {
         const char *from = (const char *)input->cur;
         uint64_t lines;
@@ -179,16 +162,19 @@ static void on_start(void *context, const xmlChar *local_name, const xmlChar *pr
     reader->after_cr = false;
     if (reader->problem->code != 0)
         return;
+    /* Those that a DTD adds come last. They are not in the document, nor in libxml2's trees. */
+    attribute_count -= defaulted_count;
     if (local_name == reader->td_name && attribute_count == 0 && builder->skipped == 0 &&
         builder->inside == ELEMENT_TR && uri == reader->root_namespace) {
         reader->depth++;
-        builder_begin_plain_td(builder, parser_lineno(reader));
+        builder_begin_plain_td(builder, reader_push_lineno(reader->context));
         return;
     }
     if (local_name == reader->tr_name)
         reader->plain_tr = prefix == NULL && namespace_count == 0 &&
                            builder->inside == ELEMENT_TABLEDATA &&
-                           uri == reader->root_namespace;
+                           uri == reader->root_namespace &&
+                           reader->context->attsDefault == NULL; /* xmlns may be one */
     const struct start start = {
         local_name, prefix, (size_t)namespace_count, namespaces, (size_t)attribute_count,
         attributes};
@@ -199,8 +185,8 @@ static void end_element(struct reader *reader, const xmlChar *local, const xmlCh
     const char *name = (const char *)local;
     bool tells = reader_tells_elements(reader);
     if (builder_end(&reader->builder) == 0 && tells &&
-        reader_reserve(reader, 0, name_bytes(prefix, name)) == 0) {
-        append_name(reader->names, prefix, name);
+        reader_reserve(reader, 0, reader_name_bytes((const char *)prefix, name)) == 0) {
+        reader_append_name(reader->names, (const char *)prefix, name);
         reader_tell_end(reader, reader->names, name);
     }
     if (reader->foreign > 0)
@@ -237,7 +223,8 @@ static void on_entity_declaration(void *context, const xmlChar *name, int type,
                                   const xmlChar *public_id, const xmlChar *system_id,
                                   xmlChar *content) {
     struct reader *reader = reader_of(context);
-    reader_complain_entity(reader, (const char *)name, parser_lineno(reader));
+    reader_push_complain_entity((const char *)name, reader_push_lineno(reader->context),
+                                reader->problem);
     xmlStopParser(reader->context);
 }
 
@@ -246,58 +233,6 @@ static void on_error(void *context, ERROR_POINTER error) {
     /* While the parser is made it has no reader yet; that it was not made is seen then. */
     if (reader != NULL)
         reader_on_error(reader, error);
-}
-
-static void complain_encoding(struct reader *reader) {
-    problem_set(reader->problem, -EBADMSG, parser_lineno(reader),
-                "has bytes that its encoding does not have, correct the encoding in its first "
-                "line or the file");
-}
-
-/*
- * libxml2 waits for the end of a CDATA section and looks for it from the start again with every
- * piece. So a section that goes on is ended at the end of the piece and begun again, which
- * changes neither text nor lines; not inside a character, a line end or what may become "]]>".
- */
-static void split_cdata(struct reader *reader, char last_byte) {
-    static const char border[] = "]]><![CDATA[";
-    const xmlParserCtxt *context = reader->context;
-    bool splits = context->instate == XML_PARSER_CDATA_SECTION && context->input != NULL &&
-                  context->input->buf != NULL && context->input->buf->encoder == NULL;
-    bool inside = last_byte == ']' || last_byte == '\r' || (last_byte & 0x80) != 0;
-    if (splits && !inside)
-        xmlParseChunk(reader->context, border, sizeof(border) - 1, 0);
-}
-
-static int push(struct reader *reader, const char *piece, size_t bytes, bool last) {
-    int error = xmlParseChunk(reader->context, piece, (int)bytes, last);
-    /* What libxml2 returns but neither reports nor remembers: bytes that could not be
-     * converted, or that it stopped because of them. */
-    if (error == XML_ERR_INVALID_ENCODING || error < 0)
-        complain_encoding(reader);
-    if (reader->problem->code == 0 && !last)
-        split_cdata(reader, piece[bytes - 1]);
-    const xmlParserInput *input = reader->context->input;
-    const uint64_t waiting_max = reader->options->limits.tag_bytes;
-    if (input != NULL && (uint64_t)(input->end - input->cur) > waiting_max)
-        problem_set(reader->problem, -EBADMSG, parser_lineno(reader),
-                    "a tag, comment or CDATA section goes on for more than %" PRIu64
-                    " bytes, shorten it or raise --max-tag-bytes",
-                    waiting_max);
-    return reader->problem->code;
-}
-
-int reader_feed(struct reader *reader) {
-    char piece[READER_PIECE_BYTES];
-    while (!reader->at_end) {
-        size_t bytes;
-        int r = reader_read(reader, piece, sizeof(piece), &bytes);
-        if (r == 0)
-            r = push(reader, piece, bytes, reader->at_end);
-        if (r < 0)
-            return r;
-    }
-    return 0;
 }
 
 static void set_handlers(xmlSAXHandler *handlers) {
@@ -329,7 +264,7 @@ int reader_parse_sax(struct reader *reader) {
     /* Never a part for the whole, whatever libxml2 thinks. */
     if (r == 0 &&
         (!context->wellFormed || context->nameNr > 0 || !builder_is_complete(&reader->builder)))
-        r = problem_set(reader->problem, -EBADMSG, parser_lineno(reader),
+        r = problem_set(reader->problem, -EBADMSG, reader_push_lineno(reader->context),
                         "is not well-formed XML, correct the file");
     xmlFreeDoc(context->myDoc);
     context->myDoc = NULL;

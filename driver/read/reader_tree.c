@@ -43,46 +43,33 @@ static const char *prefix_of(const xmlNs *ns) {
     return ns != NULL ? (const char *)ns->prefix : NULL;
 }
 
-/* "prefix:name", or the name alone; NUL behind. */
-static char *append_name(char *to, const char *prefix, const char *name) {
-    if (prefix != NULL) {
-        to = stpcpy(to, prefix);
-        *to++ = ':';
-    }
-    return stpcpy(to, name) + 1;
-}
-
-static size_t name_bytes(const char *prefix, const char *name) {
-    return (prefix != NULL ? strlen(prefix) + 1 : 0) + strlen(name) + 1;
-}
-
 /* Everything of the element in reader->attributes and ->names; its own name comes first. */
 static int keep_node(struct reader *reader, const xmlNode *node, size_t *ret_count) {
-    size_t bytes = name_bytes(prefix_of(node->ns), (const char *)node->name);
+    size_t bytes = reader_name_bytes(prefix_of(node->ns), (const char *)node->name);
     size_t count = 0;
     for (const xmlNs *ns = node->nsDef; ns != NULL; ns = ns->next, count++)
         bytes += sizeof("xmlns:") + (ns->prefix != NULL ? strlen((const char *)ns->prefix) : 0);
     for (const xmlAttr *attribute = node->properties; attribute != NULL;
          attribute = attribute->next, count++)
-        bytes += name_bytes(prefix_of(attribute->ns), (const char *)attribute->name);
+        bytes += reader_name_bytes(prefix_of(attribute->ns), (const char *)attribute->name);
     int r = reader_reserve(reader, count, bytes);
     if (r < 0)
         return r;
-    char *to = append_name(reader->names, prefix_of(node->ns), (const char *)node->name);
+    char *to = reader_append_name(reader->names, prefix_of(node->ns), (const char *)node->name);
     struct consumer_attribute *kept = reader->attributes;
     for (const xmlNs *ns = node->nsDef; ns != NULL; ns = ns->next, kept++) {
         kept->name = to;
         kept->value = ns->href != NULL ? (const char *)ns->href : "";
         kept->length = strlen(kept->value);
-        to = ns->prefix != NULL ? append_name(to, "xmlns", (const char *)ns->prefix)
-                                : append_name(to, NULL, "xmlns");
+        to = ns->prefix != NULL ? reader_append_name(to, "xmlns", (const char *)ns->prefix)
+                                : reader_append_name(to, NULL, "xmlns");
     }
     for (const xmlAttr *attribute = node->properties; attribute != NULL;
          attribute = attribute->next, kept++) {
         kept->name = to;
         kept->value = attribute_value(attribute);
         kept->length = strlen(kept->value);
-        to = append_name(to, prefix_of(attribute->ns), (const char *)attribute->name);
+        to = reader_append_name(to, prefix_of(attribute->ns), (const char *)attribute->name);
     }
     *ret_count = count;
     return 0;
@@ -126,10 +113,10 @@ static int end_node(struct reader *reader, const xmlNode *node) {
     reader->depth--;
     if (r == 0 && tells) {
         r = reader_reserve(reader, 0,
-                           name_bytes(prefix_of(node->ns), (const char *)node->name));
+                           reader_name_bytes(prefix_of(node->ns), (const char *)node->name));
         if (r < 0)
             return r;
-        append_name(reader->names, prefix_of(node->ns), (const char *)node->name);
+        reader_append_name(reader->names, prefix_of(node->ns), (const char *)node->name);
         r = reader_tell_end(reader, reader->names, local_name(node));
     }
     if (reader->foreign > 0)
@@ -181,10 +168,8 @@ static void on_start(void *context, const xmlChar *local, const xmlChar *prefix,
                      const xmlChar *uri, int namespace_count, const xmlChar **namespaces,
                      int attribute_count, int defaulted_count, const xmlChar **attributes) {
     struct reader *reader = reader_of(context);
-    const xmlParserCtxtPtr parser = context;
-    uint64_t lineno =
-        parser->input != NULL && parser->input->line > 0 ? (uint64_t)parser->input->line : 1;
-    if (reader->problem->code != 0 || reader_enter(reader, lineno) < 0)
+    if (reader->problem->code != 0 ||
+        reader_enter(reader, reader_push_lineno(reader->context)) < 0)
         return;
     xmlSAX2StartElementNs(context, local, prefix, uri, namespace_count, namespaces,
                           attribute_count, defaulted_count, attributes);
@@ -202,9 +187,8 @@ static void on_end(void *context, const xmlChar *local, const xmlChar *prefix,
 static void on_entity_declaration(void *context, const xmlChar *name, int type,
                                   const xmlChar *public_id, const xmlChar *system_id,
                                   xmlChar *content) {
-    const xmlParserCtxtPtr parser = context;
-    reader_complain_entity(reader_of(context), (const char *)name,
-                           parser->input != NULL ? (uint64_t)parser->input->line : 1);
+    reader_push_complain_entity((const char *)name, reader_push_lineno(context),
+                                reader_of(context)->problem);
     xmlStopParser(context);
 }
 
@@ -285,8 +269,9 @@ static void refuse_entities(struct nodes *nodes) {
         return;
     const xmlChar *name = first_entity(document->intSubset);
     if (name != NULL)
-        reader_complain_entity(nodes->reader, (const char *)name,
-                               nodes->entity_lineno > 0 ? nodes->entity_lineno : 1);
+        reader_push_complain_entity((const char *)name,
+                                    nodes->entity_lineno > 0 ? nodes->entity_lineno : 1,
+                                    nodes->reader->problem);
 }
 
 /* Lines of the prolog, up to the first declaration of an entity. */
@@ -320,7 +305,7 @@ static int refill(struct nodes *nodes) {
     struct reader *reader = nodes->reader;
     if (nodes->given < nodes->piece_bytes)
         return 0;
-    if (nodes->seen_root && check_waiting(nodes) < 0)
+    if (check_waiting(nodes) < 0)
         return -1;
     bool first = nodes->given_bytes == 0;
     nodes->given = 0;

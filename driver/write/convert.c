@@ -319,7 +319,7 @@ static int scan(struct conversion *conversion, struct problem *problem) {
     const struct read_options read = {
         .consumer = &consumer,
         .strict = options->strict,
-        .limits = READ_LIMITS,
+        .limits = options->limits,
         .warn = options->warn,
         .warn_context = options->warn_context,
     };

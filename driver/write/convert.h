@@ -31,6 +31,7 @@ struct convert_options {
     const char *output_path; /* "-" is standard output */
     enum serialization format;
     bool strict;
+    struct read_limits limits;
     void (*warn)(void *context, const struct warning *warning);
     void *warn_context;
 };

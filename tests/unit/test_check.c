@@ -59,7 +59,7 @@ static int check_once(void) {
     struct check_document *document = calloc(1, sizeof(*document));
     if (document == NULL)
         return -ENOMEM;
-    check_document_init(document, &problem);
+    check_document_init(document, &READ_LIMITS, &problem);
     check_xml_read(path, document);
     findings_sort(&document->findings);
     if (problem.code == 0)

@@ -52,8 +52,11 @@ static int remove_folder(void **state) {
 }
 
 static int convert(enum serialization to, struct problem *problem) {
-    const struct convert_options options = {
-        .path = input, .output_path = output, .format = to, .warn = ignore};
+    const struct convert_options options = {.path = input,
+                                            .output_path = output,
+                                            .format = to,
+                                            .limits = READ_LIMITS,
+                                            .warn = ignore};
     const char *bad_path;
     return convert_run(&options, &bad_path, problem);
 }

@@ -107,7 +107,7 @@ refuses_deep_nesting() {
     } >"$work/deep.vot"
     findings "$work/deep.vot"
     same status 2 "$findings_status" || return 1
-    grep -q '^stderr 257: has elements nested more than 256 deep' "$work/findings"
+    grep -q '^stderr 257: more than 256 elements are nested in one another, simplify the document or raise --max-depth' "$work/findings"
 }
 
 # A million findings: what is kept does not grow, and it takes no time.
