@@ -28,9 +28,9 @@ bool hooks_resolve(void **place);
  * handler's, and counts.
  */
 /*
- * The same for what an allocator calls while it begins. If that is not behind this library nothing
- * may be looked up: for a symbol that is missing dlsym() allocates, and would wait for the
- * allocator that waits here. Whoever finds it unknown asks the kernel.
+ * The same for what an allocator calls while it begins, or grows. If that is not behind this library
+ * nothing may be looked up: dlsym() may allocate and free, and would wait for the allocator that
+ * waits here. Whoever finds it unknown asks the kernel.
  */
 #define UNKNOWN(name)                                                                          \
     UNLIKELY(real.name == NULL && !hooks_resolve_mapping((void **)(void *)&real.name))

@@ -30,10 +30,13 @@ extern const char library_end[] __asm__("_end") __attribute__((visibility("hidde
 
 /*
  * Whose malloc the program calls: an executable's own comes first, and what dlopen() opens
- * last.
+ * last. The loader tells, when it binds the name here as everywhere: it must not be asked by
+ * dlsym(), which frees the error of an earlier call.
  */
+static void *(*const volatile bound_malloc)(size_t) = malloc;
+
 static bool malloc_is_ours(void) {
-    uintptr_t found = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc");
+    uintptr_t found = (uintptr_t)bound_malloc;
     return found - (uintptr_t)library_start < (uintptr_t)(library_end - library_start);
 }
 

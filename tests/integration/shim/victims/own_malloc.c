@@ -3,7 +3,8 @@
  * own_malloc.c: an allocator that signal handlers may interrupt and call: lists of free blocks
  * by powers of two, changed by one compare-and-swap. It maps its memory itself, by libc's mmap.
  *
- * It begins under a lock, as others do: what calls it meanwhile from the same thread waits for ever.
+ * It begins and grows under a lock, as others do: who calls it meanwhile from the same thread waits
+ * for ever.
  *
  * As a library, preloaded behind libvotrace, it lets handlers allocate in the middle of the
  * recorder; inside a program it is a malloc that no preloaded library ever sees.
@@ -11,7 +12,9 @@
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,27 +35,48 @@ static _Atomic uint64_t lists[CLASSES]; /* address, and a count against ABA abov
 static _Atomic uintptr_t arena;
 static _Atomic size_t arena_used;
 
-static uintptr_t begin(void) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/*
+ * What is accessible at first: all of it, or, inside a program, a little, so that it grows once. Free
+ * waits for that as well.
+ */
+#ifdef GROWS
+#define FIRST_BYTES ((size_t)16 << 10)
+#else
+#define FIRST_BYTES ARENA_BYTES
+#endif
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic size_t arena_bytes;
+static atomic_bool growing;
+
+/* Reserve the addresses and make @bytes of them accessible. */
+static void grow(size_t bytes) {
     pthread_mutex_lock(&lock);
-    if (atomic_load(&arena) == 0) {
-        void *mapped = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
+    atomic_store(&growing, true);
+    uintptr_t start = atomic_load(&arena);
+    if (start == 0) {
+        void *mapped = mmap(NULL, ARENA_BYTES, PROT_NONE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (mapped != MAP_FAILED)
-            atomic_store(&arena, (uintptr_t)mapped);
+        start = mapped != MAP_FAILED ? (uintptr_t)mapped : 0;
     }
+    if (start != 0 && mprotect((void *)start, bytes, PROT_READ | PROT_WRITE) == 0) {
+        atomic_store(&arena_bytes, bytes);
+        atomic_store(&arena, start);
+    }
+    atomic_store(&growing, false);
     pthread_mutex_unlock(&lock);
-    return atomic_load(&arena);
 }
 
 static void *take_fresh(size_t bytes) {
+    if (atomic_load(&arena) == 0)
+        grow(FIRST_BYTES);
     uintptr_t start = atomic_load(&arena);
-    if (start == 0)
-        start = begin();
-    if (start == 0)
-        return NULL;
     size_t at = atomic_fetch_add(&arena_used, bytes);
-    return at + bytes <= ARENA_BYTES ? (void *)(start + at) : NULL;
+    if (start == 0 || at + bytes > ARENA_BYTES)
+        return NULL;
+    if (at + bytes > atomic_load(&arena_bytes))
+        grow(ARENA_BYTES);
+    return at + bytes <= atomic_load(&arena_bytes) ? (void *)(start + at) : NULL;
 }
 
 /* libc's own parameter names are reserved. */
@@ -86,6 +110,8 @@ void *malloc(size_t bytes) {
 void free(void *block) {
     if (block == NULL)
         return;
+    while (atomic_load(&growing))
+        sched_yield();
     struct head *head = (struct head *)block - 1;
     uint64_t first = atomic_load(&lists[head->class]);
     uint64_t mine;
