@@ -8,23 +8,6 @@
 # shellcheck disable=SC2154 # tap.sh assigns $work
 set -u
 
-# These programs are not ours, and some of their tests are about time. What fails is tried once
-# more, all of it, and the first time stays in the log.
-if [ -z "${programs_try:-}" ]; then
-    first=$(mktemp) || exit 1
-    programs_try=1
-    export programs_try
-    sh "$0" "$@" >"$first"
-    status=$?
-    if ! grep -q '^not ok' "$first"; then
-        cat "$first"
-        rm -f "$first"
-        exit "$status"
-    fi
-    sed -n '/^not ok/,/^ok/s/^/# the first time: /p' "$first"
-    rm -f "$first"
-    programs_try=2
-fi
 # shellcheck source=/dev/null
 . "$(dirname "$0")/tap.sh"
 lib=$(absolute "$1")
