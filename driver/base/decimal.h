@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DECIMAL_TEXT_BYTES 32
+#define DECIMAL_TEXT_BYTES 48
 
 /*
  * Read the number that [@text, @end) is, all of it, without blanks. The byte at @end must be
@@ -30,7 +30,8 @@ int decimal_parse_double(const char *text, const char *end,
 int decimal_parse_float(const char *text, const char *end,
                         float *ret_value) _must_check_ _nonnull_;
 
-/* Write @value without a terminating NUL. Returns the number of bytes. */
+/* Write @value without a terminating NUL. Returns the number of bytes, at most 25; the rest of
+ * @ret_text is scratch. */
 size_t decimal_print_integer(char ret_text[DECIMAL_TEXT_BYTES], int64_t value) _nonnull_;
 size_t decimal_print_double(char ret_text[DECIMAL_TEXT_BYTES], double value) _nonnull_;
 size_t decimal_print_float(char ret_text[DECIMAL_TEXT_BYTES], float value) _nonnull_;

@@ -11,7 +11,8 @@
 
 /*
  * Append the cell that [@text, @text + @length) means to @column. The byte behind it must be
- * readable and no part of a number: NUL, or the '<' of the next tag. An empty text is null; blanks are too, except in strings.
+ * readable and no part of a number: NUL, or the '<' of the next tag. An empty text is null; blanks
+ * are too, except in strings.
  *
  * What is no value of the datatype, is beyond its range, or is not as many items as arraysize
  * says, is a warning: the item or cell is null, items are cut off or null ones added. With
