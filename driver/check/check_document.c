@@ -112,7 +112,7 @@ static void begin_root(struct check_document *document, const struct check_begin
     document->seen_root = true;
     if (strcmp(root->name, "VOTABLE") != 0) {
         problem_set(document->problem, -EBADMSG, root->lineno,
-                    "begins with <%.40s>, which is no VOTable, give one", root->name);
+                    "the root element is <%.60s>, not VOTABLE, give a VOTable", root->name);
         return;
     }
     if (root->uri != NULL) {

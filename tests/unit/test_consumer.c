@@ -8,13 +8,16 @@
 #include <cmocka.h>
 
 #include "consumer.h"
+#include "generate.h"
 #include "votable.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char document[] =
@@ -206,6 +209,91 @@ static void test_batches_are_bounded_and_together_are_all_rows(void **state) {
     }
 }
 
+/* A file that loses its second half when the first rows of it have come. */
+struct shrinking {
+    const char *path;
+    uint64_t rows;
+    bool shrunk;
+};
+
+static int shrink(void *context, struct table *table, uint64_t first_row, uint64_t row_count,
+                  struct problem *problem) {
+    struct shrinking *shrinking = context;
+    struct stat status;
+    shrinking->rows += row_count;
+    if (shrinking->shrunk)
+        return 0;
+    shrinking->shrunk = true;
+    assert_int_equal(stat(shrinking->path, &status), 0);
+    assert_int_equal(truncate(shrinking->path, status.st_size / 2 + 1), 0);
+    return 0;
+}
+
+/* Read @document_path while @shrinking loses its end: what was read to its end before is whole. */
+static void read_shrinking(const char *document_path, struct shrinking *shrinking,
+                           enum strategy strategy, uint64_t rows, const char *words) {
+    const struct consumer consumer = {.context = shrinking, .rows = shrink};
+    const struct read_options options = {
+        .strategy = strategy, .consumer = &consumer, .limits = READ_LIMITS};
+    struct votable votable = {0};
+    struct problem problem = {0};
+    int r = votable_scan(document_path, &options, &votable, &problem);
+    votable_finish(&votable);
+    assert_true(shrinking->shrunk);
+    if (r == 0) {
+        assert_int_not_equal(strategy, STRATEGY_STREAM);
+        assert_int_equal(shrinking->rows, rows);
+        return;
+    }
+    assert_int_equal(r, -EBADMSG);
+    assert_string_equal(problem.text, words);
+    assert_true(problem.lineno > 0 && shrinking->rows < rows);
+}
+
+static void test_a_document_that_shrinks_is_cut_short(void **state) {
+    for (int binary = 0; binary < 2; binary++) {
+        for (int strategy = 0; strategy < STRATEGIES; strategy++) {
+            struct shrinking shrinking = {.path = path};
+            write_rows(binary != 0, 300000);
+            read_shrinking(path, &shrinking, (enum strategy)strategy, binary ? 900000 : 300000,
+                           "the XML ends before its last tag, the file is cut short, fetch or "
+                           "write it again");
+        }
+    }
+}
+
+static void test_a_stream_file_that_shrinks_is_cut_short(void **state) {
+    static const char *const words[SERIALIZATIONS] = {
+        [SERIALIZATION_BINARY2] = "the stream ends in row 25001, column 'ra', at byte 1 of the "
+                                  "row, the stream is cut "
+                                  "short or does not fit its FIELDs, fetch or write it again",
+        [SERIALIZATION_FITS] =
+            "the FITS file cannot be read: it became shorter, fetch it again",
+    };
+    char folder[] = "/tmp/test_consumer_stream.XXXXXX";
+    char document_path[64];
+    char stream_path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(document_path, sizeof(document_path), "%s/t.vot", folder);
+    snprintf(stream_path, sizeof(stream_path), "%s/stream", folder);
+    for (int format = SERIALIZATION_BINARY2; format < SERIALIZATIONS; format++) {
+        struct shrinking shrinking = {.path = stream_path};
+        struct problem problem = {0};
+        const char *bad_path;
+        const struct generate_options options = {.preset = "numeric",
+                                                 .rows = 50000,
+                                                 .format = (enum serialization)format,
+                                                 .null_fraction = GENERATE_NULLS_UNSAID,
+                                                 .path = document_path,
+                                                 .stream_file = "stream"};
+        assert_int_equal(generate_run(&options, &bad_path, &problem), 0);
+        read_shrinking(document_path, &shrinking, STRATEGY_STREAM, 50000, words[format]);
+        unlink(stream_path);
+        unlink(document_path);
+    }
+    rmdir(folder);
+}
+
 static int make_path(void **state) {
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -224,6 +312,8 @@ int main(void) {
         cmocka_unit_test(test_everything_comes_in_document_order),
         cmocka_unit_test(test_an_error_of_the_consumer_ends_the_read),
         cmocka_unit_test(test_batches_are_bounded_and_together_are_all_rows),
+        cmocka_unit_test(test_a_document_that_shrinks_is_cut_short),
+        cmocka_unit_test(test_a_stream_file_that_shrinks_is_cut_short),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }
