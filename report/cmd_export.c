@@ -17,7 +17,7 @@ static const char help[] =
     "       votreport export --format difffolded [OPTION...] BEFORE AFTER\n"
     "\n"
     "Write what was measured for another program. The numbers of a region's stacks add up to\n"
-    "the region's own, to the byte.\n"
+    "the region's own, to the byte. STORE may be STORE@RUN, STORE@COMMIT or STORE@BENCHMARK.\n"
     "\n"
     "Stacks of one region, of the newest run:\n"
     "  folded          a line for each stack: flamegraph.pl, inferno, speedscope\n"
@@ -42,7 +42,6 @@ static const char help[] =
     "  --space SPACE        heap, or map_anon, map_file, map_reserved: what was mapped\n"
     "  --region NAME        this region, its worst instance; otherwise the worst of all\n"
     "  --name NAME          only this benchmark\n"
-    "  --run ID             stacks of this run (see votreport list)\n"
     "  --by WHAT            merge frames by function, file, module or line\n"
     "  --all                tables: `process`, too, where regions are marked\n"
     "  --commit HASH        asv: of this commit, where the runs know none\n"
@@ -64,13 +63,12 @@ struct options {
     const char *output; /* NULL: standard output */
     const char *region; /* NULL: the worst of all */
     const char *name;   /* of this benchmark; NULL: of all */
-    size_t run;         /* 0: the newest */
     bool with_process;
     bool allow_incomplete;
     bool metric_is_given;
 };
 
-enum { RUN = COMMAND_OWN, NAME, REGION, METRIC, SPACE, BY, ALL, COMMIT, INCOMPLETE };
+enum { NAME = COMMAND_OWN, REGION, METRIC, SPACE, BY, ALL, COMMIT, INCOMPLETE };
 
 static const struct option table[] = {
     {"help", no_argument, NULL, COMMAND_HELP},
@@ -80,7 +78,6 @@ static const struct option table[] = {
     {"space", required_argument, NULL, SPACE},
     {"region", required_argument, NULL, REGION},
     {"name", required_argument, NULL, NAME},
-    {"run", required_argument, NULL, RUN},
     {"by", required_argument, NULL, BY},
     {"all", no_argument, NULL, ALL},
     {"commit", required_argument, NULL, COMMIT},
@@ -125,10 +122,6 @@ static int take_option(int option, char *const *arguments, struct options *optio
     case NAME:
         options->name = optarg;
         return -1;
-    case RUN:
-        return command_count_parse(&cmd_export, "--run", optarg, INT64_MAX, &options->run)
-                   ? -1
-                   : EXIT_CODE_TROUBLE;
     case ALL:
         options->with_process = true;
         return -1;
@@ -165,8 +158,6 @@ static int check(const struct options *options, int stores) {
         return command_usage(
             &cmd_export, "--format %s has %s, there is no --metric to choose", format->name,
             format->metrics == EXPORT_ALL_METRICS ? "all metrics" : "live_peak");
-    if (options->run != 0 && format->shape != EXPORT_STACKS)
-        return command_usage(&cmd_export, "--run is for the stacks of one run");
     if (options->region && is_table(format))
         return command_usage(&cmd_export, "--region is for stacks; tables have all regions");
     if (format->is_binary && !options->output && isatty(STDOUT_FILENO))
@@ -183,17 +174,16 @@ static int parse(int count, char **arguments, struct options *options) {
     return status >= 0 ? status : check(options, count - optind);
 }
 
-/* The run at @path that was asked for; its region is picked. */
-static int load_run(const char *path, const struct options *options, struct run *ret_run,
+/* The run that @where means, of several the newest; its region is picked. */
+static int load_run(const char *where, const struct options *options, struct run *ret_run,
                     const struct profile_region **ret_region, struct fault *fault) {
     struct store *store;
     const char *what;
-    int64_t id = (int64_t)options->run;
-    int r = selection_open(path, &store, &what, fault);
+    int64_t id;
+    int r = selection_open(where, &store, &what, fault);
     if (r < 0)
         return r;
-    if (id == 0)
-        r = selection_find(store, what, options->name, &id, fault);
+    r = selection_find(store, what, options->name, &id, fault);
     if (r == 0)
         r = store_load(store, id, ret_run, fault);
     store_close(store);

@@ -51,6 +51,9 @@ test  command memusage                  libc-devtools
 test  command python3                   python3
 test  command git                       git
 test  command sqlite3                   sqlite3
+test  command ms_print                  valgrind optional
+test  command protoc                    protobuf-compiler optional
+test  command zsh                       zsh optional
 test  command xz                        xz-utils
 test  command zstd                      zstd
 test  command mandoc                    mandoc optional

@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- hostile.sql: give every name in a store what does harm where it is not expected: markup, quotes,
+-- table cells, lines of their own, terminals' escapes, no UTF-8, formulas, and a very long one.
+CREATE TEMP TABLE hostile (number INTEGER PRIMARY KEY, name TEXT NOT NULL);
+INSERT INTO hostile (name) VALUES
+    ('<script>alert(1)</script><img src=x onerror=alert(2)>'),
+    ('"double" ''single'' `touch pwned` $(touch pwned) \back ${{ secrets.X }} %s%n%0A'),
+    ('cell | cell || [link](javascript:alert(3)) **bold** <!-- '),
+    ('first' || char(10) || '::error file=x::second' || char(13, 10) || '| a | b |' || char(9) || 'tab'),
+    ('red' || char(27) || '[31m' || char(27) || ']0;title' || char(7) || char(155) || '2J' || char(8238) || 'odd'),
+    ('bad' || CAST(x'ff' AS TEXT) || CAST(x'c3' AS TEXT) || '(' || CAST(x'eda080' AS TEXT)),
+    ('=cmd|'' /C calc''!A0'),
+    ('-1+1;@SUM(A1);two frames 12'),
+    (']]></text></svg></script><!-- & &lt; &#x3c; -->'),
+    ('std::map<' || replace(hex(zeroblob(5000)), '00', 'std::pair<k, v>, ') || 'e>::f');
+
+-- A name stands once for each function, so that all of them are in some stack.
+UPDATE symbol SET function = (SELECT name FROM hostile WHERE number = 1 + (symbol.id % 10)) || ' #' || id,
+                  file = '/src/' || (SELECT name FROM hostile WHERE number = 1 + ((symbol.id + 3) % 9)) || '.c';
+UPDATE frame SET line = id;
+UPDATE module SET path = '/opt/' || (SELECT name FROM hostile WHERE number = 1 + (module.id % 9)) || '.so.' || id
+    WHERE path <> '';
+UPDATE region SET name = (SELECT name FROM hostile WHERE number = 1 + ((ordinal + 3) % 9)) WHERE ordinal > 0;
+UPDATE run SET program = (SELECT name FROM hostile WHERE number = 4), exe = program, cwd = program,
+               host = (SELECT name FROM hostile WHERE number = 5), kernel = host,
+               branch = (SELECT name FROM hostile WHERE number = 7), cpu_model = branch, libc = branch,
+               command = json_array((SELECT name FROM hostile WHERE number = 1), char(27) || '[2J');
