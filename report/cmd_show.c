@@ -2,8 +2,8 @@
 /* cmd_show.c: votreport show. */
 #include "command.h"
 
+#include "one_run.h"
 #include "render.h"
-#include "selection.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,6 +21,7 @@ static const char help[] =
     "                 otherwise the worst instance of every region\n"
     "  --sites N      call sites to list; otherwise up to 15 that hold a thousandth or more.\n"
     "                 --json has all of them always\n"
+    "  --tree         a tree of calls instead of the list of call sites; --sites N: its lines\n"
     "  --sizes        a histogram of the sizes of its allocations\n"
     "  --timeline     its live heap over time, as a table\n"
     "  --json         for scripts: exact numbers, every field, whole stacks\n"
@@ -40,13 +41,14 @@ struct options {
 };
 
 static int parse(int count, char **arguments, struct options *options) {
-    enum { RUN = COMMAND_OWN, NAME, REGION, SITES, SIZES, TIMELINE };
+    enum { RUN = COMMAND_OWN, NAME, REGION, SITES, TREE, SIZES, TIMELINE };
     static const struct option table[] = {
         COMMAND_OUTPUT_OPTIONS,
         {"run", required_argument, NULL, RUN},
         {"name", required_argument, NULL, NAME},
         {"region", required_argument, NULL, REGION},
         {"sites", required_argument, NULL, SITES},
+        {"tree", no_argument, NULL, TREE},
         {"sizes", no_argument, NULL, SIZES},
         {"timeline", no_argument, NULL, TIMELINE},
         {0},
@@ -69,6 +71,9 @@ static int parse(int count, char **arguments, struct options *options) {
             good = command_count_parse(&cmd_show, "--sites", optarg, 1000000,
                                        &options->show.sites_max);
             break;
+        case TREE:
+            options->show.tree = true;
+            break;
         case SIZES:
             options->show.sizes = true;
             break;
@@ -88,22 +93,6 @@ static int parse(int count, char **arguments, struct options *options) {
     return -1;
 }
 
-static int load(const char *path, const struct options *options, struct run *ret_run,
-                struct fault *fault) {
-    struct store *store;
-    const char *what;
-    int64_t id = (int64_t)options->run;
-    int r = selection_open(path, &store, &what, fault);
-    if (r < 0)
-        return r;
-    if (id == 0)
-        r = selection_find(store, what, options->name, &id, fault);
-    if (r == 0)
-        r = store_load(store, id, ret_run, fault);
-    store_close(store);
-    return r;
-}
-
 static bool has_region(const struct run *run, const char *name) {
     for (size_t i = 0; i < run->profile.region_count; i++)
         if (strcmp(run->profile.regions[i].name, name) == 0)
@@ -114,7 +103,7 @@ static bool has_region(const struct run *run, const char *name) {
 static int show(const char *path, const struct options *options) {
     struct fault fault = {0};
     struct run run;
-    if (load(path, options, &run, &fault) < 0)
+    if (one_run_load(path, options->run, options->name, &run, &fault) < 0)
         return command_fault(path, &fault);
     int status = EXIT_CODE_OK;
     struct term term = term_open(stdout, options->output.color, options->output.exact_bytes);

@@ -30,6 +30,7 @@ extern const struct command cmd_import;
 extern const struct command cmd_list;
 extern const struct command cmd_run;
 extern const struct command cmd_show;
+extern const struct command cmd_top;
 
 /* Codes of the long options that several commands have; their own begin at COMMAND_OWN. */
 enum command_option {

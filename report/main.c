@@ -13,7 +13,7 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &cmd_run,  &cmd_import, &cmd_list,  &cmd_show,   &cmd_diff,
+    &cmd_run,  &cmd_import, &cmd_list,  &cmd_show,   &cmd_top,  &cmd_diff,
     &cmd_gate, &cmd_html,   &cmd_flame, &cmd_export, &cmd_dump,
 };
 

@@ -14,6 +14,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define ONE_SIDE_LEAST 1000 /* a thousandth of the whole */
+
 struct outliner {
     const struct calltree *tree;
     enum calltree_metric metric;
@@ -125,9 +127,19 @@ static uint32_t chain_end(const struct outliner *o, uint32_t node) {
     return node;
 }
 
+/* Below this nothing of one side gets a line; of a difference every byte may be the answer. */
+static uint64_t weight_least(const struct outliner *o) {
+    const struct calltree_node *root = node_at(o, 0);
+    bool has_two_sides = root->in[CALLTREE_BEFORE] && root->in[CALLTREE_AFTER];
+    return has_two_sides ? 0 : o->weights[0] / ONE_SIDE_LEAST;
+}
+
 static void lines_choose(struct outliner *o, size_t frames_max) {
+    uint64_t least = weight_least(o);
     children_push(o, 0);
     for (size_t i = 0; i < frames_max && o->heap_count > 0; i++) {
+        if (i > 0 && o->weights[o->heap[0]] < least)
+            break;
         uint32_t node = heap_pop(o);
         o->ends[node] = chain_end(o, node);
         children_push(o, o->ends[node]);

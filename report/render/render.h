@@ -77,6 +77,7 @@ int render_list_json(FILE *stream, const struct store_entry *entries,
 struct render_show {
     const char *region; /* only this one; NULL: all */
     size_t sites_max;   /* call sites listed for a region; 0: those that matter */
+    bool tree;          /* a tree of calls of sites_max lines instead of call sites */
     bool sizes;         /* a histogram of the sizes of its allocations */
     bool timeline;      /* the points of its timeline as a table */
 };

@@ -2,6 +2,7 @@
 /* render_text.c: list and show, for people. One function a section. */
 #include "render.h"
 
+#include "render_calls.h"
 #include "table.h"
 #include "utf8.h"
 
@@ -329,16 +330,17 @@ static size_t sites_shown(const struct callsite_list *list, int64_t total, size_
     return shown + 1 == list->count ? list->count : shown;
 }
 
-static void show_headline(const struct term *term, const struct profile_region *region) {
+static void show_headline(const struct term *term, const struct profile_region *region,
+                          bool tree) {
     char bytes[BYTES_TEXT], name[TRACE_NAME_BYTES], scope[32] = "";
     snprintf(name, sizeof(name), "%s", region->name);
     utf8_clean(name);
+    const char *by = !region->has_rows ? "" : tree ? ", by call" : ", by call site";
     if (region->thread != 0)
         snprintf(scope, sizeof(scope), " (thread %" PRIu32 ")", region->thread);
     int64_t total = profile_peak_added(&region->totals[TRACE_HEAP]);
     fprintf(term->stream, "\n%s%s%s: %s added at its peak%s%s\n", term_on(term, TERM_BOLD),
-            name, scope, term_bytes(term, bytes, total, false),
-            region->has_rows ? ", by call site" : "", term_off(term, TERM_BOLD));
+            name, scope, term_bytes(term, bytes, total, false), by, term_off(term, TERM_BOLD));
 }
 
 static int show_sites(const struct term *term, const struct profile *profile,
@@ -401,8 +403,9 @@ int render_show_text(const struct term *term, const struct run *run,
         r = show_regions(term, &run->profile, options->region);
     if (r < 0 || !region)
         return r;
-    show_headline(term, region);
+    show_headline(term, region, options->tree);
     render_extras(term, region);
-    r = show_sites(term, &run->profile, region, options->sites_max);
+    r = options->tree ? render_calls_region(term, &run->profile, region, options->sites_max)
+                      : show_sites(term, &run->profile, region, options->sites_max);
     return r < 0 ? r : render_series(term, region, options);
 }

@@ -156,7 +156,7 @@ static int chain_write(FILE *stream, const struct calltree *tree, enum calltree_
 }
 
 static int frames_write(FILE *stream, const struct calltree *tree, enum calltree_by by,
-                        const struct outline_line *line, size_t width) {
+                        const struct outline_line *line, size_t width, bool tagged) {
     const struct calltree_node *node = &tree->nodes[line->last];
     struct vector chain = VECTOR_OF(uint32_t);
     if (node->kind != CALLTREE_FRAME) {
@@ -165,9 +165,9 @@ static int frames_write(FILE *stream, const struct calltree *tree, enum calltree
               stream);
         return 0;
     }
-    if (!node->in[CALLTREE_BEFORE])
+    if (tagged && !node->in[CALLTREE_BEFORE])
         fputs("[NEW] ", stream);
-    else if (!node->in[CALLTREE_AFTER])
+    else if (tagged && !node->in[CALLTREE_AFTER])
         fputs("[GONE] ", stream);
     int r = chain_list(tree, line, &chain)
                 ? chain_write(stream, tree, by, chain.items, chain.count, width)
@@ -176,18 +176,19 @@ static int frames_write(FILE *stream, const struct calltree *tree, enum calltree
     return r;
 }
 
-char *render_tree_label(const struct calltree *tree, enum calltree_by by,
-                        const struct outline_line *line, size_t width) {
+static char *label_of(const struct calltree *tree, enum calltree_by by,
+                      const struct outline_line *line, size_t width, size_t indent,
+                      bool tagged) {
     char *text = NULL;
     size_t size;
     int r = 0;
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
         return NULL;
-    size_t indent = (size_t)INDENT * (line->depth < 40 ? line->depth : 40);
     fprintf(stream, "%*s", (int)indent, "");
     if (line->kind == OUTLINE_FRAMES)
-        r = frames_write(stream, tree, by, line, width > indent + 20 ? width - indent : 20);
+        r = frames_write(stream, tree, by, line, width > indent + 20 ? width - indent : 20,
+                         tagged);
     else if (line->kind == OUTLINE_SELF)
         fputs("(itself)", stream);
     else
@@ -197,6 +198,17 @@ char *render_tree_label(const struct calltree *tree, enum calltree_by by,
         return NULL;
     }
     return text;
+}
+
+char *render_tree_label(const struct calltree *tree, enum calltree_by by,
+                        const struct outline_line *line, size_t width) {
+    size_t indent = (size_t)INDENT * (line->depth < 40 ? line->depth : 40);
+    return label_of(tree, by, line, width, indent, true);
+}
+
+char *render_tree_path(const struct calltree *tree, enum calltree_by by,
+                       const struct outline_line *line, size_t width) {
+    return label_of(tree, by, line, width, 0, false);
 }
 
 static void difference_cells(struct table *table, const struct term *term,

@@ -16,6 +16,10 @@
 char *render_tree_label(const struct calltree *tree, enum calltree_by by,
                         const struct outline_line *line, size_t width) _must_check_ _nonnull_;
 
+/* The same without indentation, and without a word on which side it is. */
+char *render_tree_path(const struct calltree *tree, enum calltree_by by,
+                       const struct outline_line *line, size_t width) _must_check_ _nonnull_;
+
 /*
  * The table of a difference: what each line of @outline added, before, after, its label, and a
  * last line TOTAL. Returns 0 or -ENOMEM.
