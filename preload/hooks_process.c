@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static void start_library(void) {
-    if (!real_resolve())
+    if (!real_resolve() || real_is_thread_sanitizer())
         return;
     recorder_offer_usable_size(real_usable_size);
     recorder_start();

@@ -30,6 +30,17 @@ static bool is_libc_code(const void *function) {
     return is_same_library(function, dlsym(RTLD_NEXT, "gnu_get_libc_version"));
 }
 
+/* Of ThreadSanitizer's library, where there is one. */
+extern void thread_sanitizer(void) __asm__("__tsan_init") __attribute__((weak));
+
+bool real_is_thread_sanitizer(void) {
+    void *malloc_code, *its_code;
+    void (*volatile its_begin)(void) = thread_sanitizer;
+    memcpy(&malloc_code, &real.malloc, sizeof(malloc_code));
+    memcpy(&its_code, (void *)&its_begin, sizeof(its_code));
+    return is_same_library(its_code, malloc_code);
+}
+
 bool real_resolve(void) {
     static _Atomic bool begun, done;
     if (atomic_exchange(&begun, true))

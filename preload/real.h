@@ -79,6 +79,12 @@ extern bool real_is_libc;
 bool real_resolve(void);
 
 /*
+ * The allocator is ThreadSanitizer's: functions of libc that the recorder calls are its, too, and
+ * may be called before it is ready for them.
+ */
+bool real_is_thread_sanitizer(void);
+
+/*
  * Look up brk() and sbrk() alone: libc remembers where the end is, so that the kernel will not do.
  * They are there, so that this does not allocate.
  */

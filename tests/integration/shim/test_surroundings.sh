@@ -114,6 +114,12 @@ stuck='state=2 updating=0 all:file_refused>=1 all:cut=1'
     victim own_inside v.heap.allocations=0 state=2
     victim deep_bind unknown_frees=10 v.heap.allocations=20 state=2
     victim other_namespace v.heap.allocations=1 v.heap.allocated=77 v.heap.net=0 $ended
+    if [ -x "$folder/thread_sanitizer" ] && "$folder/thread_sanitizer" >/dev/null 2>&1; then
+        traces=0
+        victim thread_sanitizer
+    else
+        skip thread_sanitizer 'it is not in a library of its own here, or does not work'
+    fi
     for victim in realloc_fails heap_race dlopen_module; do
         before="export LD_AUDIT=$folder/libvictim_audit.so"
         label="$victim, LD_AUDIT"
