@@ -22,6 +22,7 @@ struct command {
     const char *arguments;
     const char *summary;
     int (*run)(int argc, char **argv); /* returns an enum exit_code */
+    const char *example;
 };
 
 #define LIMITS "[--max-fields N] [--max-depth N] [--max-tag-bytes N]"
@@ -33,22 +34,26 @@ static const struct command commands[] = {
      "    [--limit ROWS] [--discard] [--repeat N] [--no-checksum] [--strict] [--json]\n"
      "    " LIMITS " FILE...",
      "parse VOTables (.gz too, - for standard input) and tell what they hold and cost",
-     cmd_parse},
+     cmd_parse, "votdriver parse --strategy buffer --columns ra,dec f.vot"},
     {"strategies", "", "tell the ways to parse, who parses so, and what each holds",
-     cmd_strategies},
+     cmd_strategies, "votdriver strategies"},
     {"stats", "[--strict] [--json] " LIMITS " FILE",
-     "count, sum and bound the values of every column", cmd_stats},
+     "count, sum and bound the values of every column", cmd_stats, "votdriver stats f.vot"},
     {"convert",
      "--format tabledata|binary|binary2|fits [--strict] [-o FILE[.gz]]\n"
      "    " LIMITS " FILE",
-     "write a document again with its tables in another serialization", cmd_convert},
+     "write a document again with its tables in another serialization", cmd_convert,
+     "votdriver convert --format binary2 -o binary2.vot.gz f.vot"},
     {"generate",
      "--preset NAME | --schema NAME:DATATYPE[ARRAYSIZE],...  --rows N\n"
      "    --format tabledata|binary|binary2|fits [--seed S] [--null-fraction F]\n"
      "    [--line-length N] [--cdata] [--stream-file NAME[.gz]] [-o FILE[.gz]]",
-     "write a table of random values, the same for the same seed", cmd_generate},
+     "write a table of random values, the same for the same seed", cmd_generate,
+     "votdriver generate --schema 'id:long,ra:double,dec:double,name:char[*]' --rows 1000 \\\n"
+     "             --format tabledata -o t.vot"},
     {"check", "[--all] [--json] " LIMITS " FILE... | --codes",
-     "tell everything that is wrong with a VOTable, by the standard of its version", cmd_check},
+     "tell everything that is wrong with a VOTable, by the standard of its version", cmd_check,
+     "votdriver check --all f.vot"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -88,7 +93,7 @@ static int help_command(const struct command *command) {
     print_command(command, stdout);
     if (command->run == cmd_generate)
         print_presets(stdout);
-    fputs("votdriver(1) explains the options.\n", stdout);
+    printf("votdriver(1) explains the options.\n\nexample: %s\n", command->example);
     return command_end_report();
 }
 

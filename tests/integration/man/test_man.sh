@@ -41,6 +41,7 @@ skip() {
 }
 
 commands=$("$votreport" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+driver_commands=$("$votdriver" --help | sed -n 's/^votdriver \([a-z]*\) .*/\1/p')
 
 # ---- pages ----
 
@@ -57,8 +58,8 @@ page_options() {
 
 # Those of its synopsis; a short one stands for its long one.
 synopsis_options() {
-    sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/p' "$1" | grep -o 'Fl -\{0,1\}[a-z][a-z-]*' |
-        sed 's/^Fl -\{0,1\}//' | while read -r option; do
+    sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/s/| -/| Fl -/g; /^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/p' \
+        "$1" | grep -o 'Fl -\{0,1\}[a-z][a-z-]*' | sed 's/^Fl -\{0,1\}//' | while read -r option; do
         case $option in
         ?) sed -n "s/^\.It Fl $option .*, Fl -\([a-z-]*\).*/\1/p" "$1" ;;
         *) printf '%s\n' "$option" ;;
@@ -86,8 +87,9 @@ options=$("$votdriver" --help | sed -n '1,/^presets/p' | grep -o -- '--[a-z][a-z
 # Its usage has -o alone; the page says that --output is the same.
 same 'votdriver(1) explains the options of its --help' "$options" \
     "$(page_options "$docs/man/votdriver.1" | grep -vx output)"
+# What several commands have, the limits of reading, is LIMITS there.
 same 'its synopsis has them and --help and --version' \
-    "$(printf '%s\nhelp\nversion\n' "$options" | LC_ALL=C sort)" \
+    "$(printf '%s\nhelp\nversion\n' "$options" | grep -v '^max-' | LC_ALL=C sort)" \
     "$(sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/p' "$docs/man/votdriver.1" |
         sed 's/| -/| Fl -/g' | grep -o 'Fl -[a-z][a-z-]*' | sed 's/^Fl -//' | LC_ALL=C sort -u)"
 same 'every page is installed' "$(cd "$docs/man" && LC_ALL=C ls)" \
@@ -161,7 +163,9 @@ example_files() {
                 "$votdriver" f.vot &&
             "$votreport" run --db a.db --repeat 3 --name votable.parse --param format=binary -- \
                 "$votdriver" f.vot &&
-            cp a.db main.db && cp a.db branch.db && cp a.db b.db
+            for store in b main branch monday tuesday; do
+                cp a.db "$store.db"
+            done
     ) >"$work/out" 2>&1
 }
 
@@ -173,6 +177,9 @@ elif example_files; then
         run_example "votreport $command" "$votreport" "$command"
     done
     run_example votdriver "$votdriver"
+    for command in $driver_commands; do
+        run_example "votdriver $command" "$votdriver" "$command"
+    done
 else
     same 'the files of the examples could be made' '' "$(cat "$work/out")"
 fi
