@@ -20,6 +20,7 @@ struct command {
     int (*run)(int argument_count, char **arguments);
 };
 
+extern const struct command cmd_check;
 extern const struct command cmd_diff;
 extern const struct command cmd_dump;
 extern const struct command cmd_export;
@@ -28,8 +29,11 @@ extern const struct command cmd_gate;
 extern const struct command cmd_html;
 extern const struct command cmd_import;
 extern const struct command cmd_list;
+extern const struct command cmd_merge;
+extern const struct command cmd_prune;
 extern const struct command cmd_run;
 extern const struct command cmd_show;
+extern const struct command cmd_sql;
 extern const struct command cmd_top;
 
 /* Codes of the long options that several commands have; their own begin at COMMAND_OWN. */

@@ -77,7 +77,7 @@ int64_t profile_slack(const struct profile_region *region) {
 }
 
 bool profile_counts_are_known(const struct profile_region *region) {
-    return region->has_rows || !region->open;
+    return region->has_rows || region->pruned || !region->open;
 }
 
 static int tables_check(const struct profile *profile, struct fault *fault) {

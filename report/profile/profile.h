@@ -126,6 +126,7 @@ struct profile_region {
     uint32_t parent;   /* index of the region it began in; 0 for region 0 */
     bool open;         /* never ended; always so for region 0, "process" */
     bool has_rows;     /* false: only the totals are known */
+    bool pruned;       /* the store had its rows and has dropped them: the totals are all there */
     int64_t begin_elapsed_ns;
     int64_t end_elapsed_ns;
     int64_t cpu_ns;

@@ -55,4 +55,40 @@ int store_list(struct store *store, struct arena *arena, struct store_entry **re
 int store_load(struct store *store, int64_t id, struct run *ret_run,
                struct fault *fault) _must_check_ _nonnull_;
 
+/* What was copied, and what was there already. */
+struct store_merged {
+    size_t added;
+    size_t known;
+};
+
+/*
+ * Add the runs of all @stores to @into in one transaction, oldest first, but for those that it
+ * has: a run is the same in any file by its uuid, and a process by its host, pid and start.
+ * @progress, which may be NULL, is told how many of all runs were looked at.
+ */
+int store_merge(struct store *into, struct store *const *stores, size_t count,
+                void (*progress)(size_t done, size_t all), struct store_merged *ret_merged,
+                struct fault *fault) _must_check_;
+
+struct store_pruned {
+    int64_t runs;   /* that lost their sites and timelines */
+    int64_t stacks; /* that nobody needed any more */
+};
+
+/*
+ * Drop the sites and timelines of all runs but the newest @keep of each benchmark, and the
+ * stacks, frames, functions and modules that no other run needs. Totals stay. The file gets
+ * smaller; when there is no room for that, it is left as large as it was, and -ENOSPC returned.
+ */
+int store_prune(struct store *store, int64_t keep, struct store_pruned *ret_pruned,
+                struct fault *fault) _must_check_ _nonnull_;
+
+/*
+ * Look at everything: pages and indexes, references, the invariants of every run, and whether
+ * the schema is what it should be. @tell is given one line for each thing that is wrong. Returns
+ * 0 also when there are such; a negative errno and @fault when it could not look.
+ */
+int store_check(struct store *store, void (*tell)(void *context, const char *line),
+                void *context, struct fault *fault) _must_check_;
+
 void store_close(struct store *store);

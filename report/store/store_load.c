@@ -231,6 +231,8 @@ static int load_region(struct loader *loader, sqlite3_stmt *s, struct profile_re
         return store_damaged(&loader->reader, "a region with impossible values");
     region->open = sqlite3_column_int(s, 5) != 0;
     region->has_rows = sqlite3_column_int(s, 6) != 0;
+    region->pruned =
+        loader->run->pruned && !region->has_rows && !loader->run->profile.truncated;
     region->begin_elapsed_ns = sqlite3_column_int64(s, 7);
     region->end_elapsed_ns = sqlite3_column_int64(s, 8);
     region->cpu_ns = sqlite3_column_int64(s, 9);

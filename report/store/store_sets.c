@@ -181,16 +181,28 @@ static int difference_try(struct store_sets *sets, const struct store_sites *sit
     return 0;
 }
 
+/* The smallest difference to @base, by the origin that it has been at or wherever it fits. */
+static int difference_find(struct store_sets *sets, const struct store_sites *sites,
+                           const struct store_set *base, int64_t origin,
+                           struct choice *choice) {
+    const size_t enough = choice->size / 2;
+    int r = difference_try(sets, sites, base, origin, choice);
+    for (int i = 0; r == 0 && i < SHIFTS && choice->size > enough; i++)
+        r = difference_try(sets, sites, base, store_sites_shift(sites, &base->sites, i, SHIFTS),
+                           choice);
+    return r;
+}
+
 /* How much of @sites differs from those that were there before, in bytes. */
 static int step_size(struct store_sets *sets, const struct store_sites *sites,
-                     struct store_set_place before, size_t *ret_size) {
-    const struct store_sites *there;
-    unsigned char *bytes;
-    int r = store_sets_get(sets, before.id, &there);
-    if (r == 0 && store_sites_pack(sites, before.origin, there, &bytes, ret_size) < 0)
-        r = no_memory(sets);
-    else if (r == 0)
-        free(bytes);
+                     struct store_set_place before, size_t whole, size_t *ret_size) {
+    struct choice step = {.size = whole};
+    struct store_set *set;
+    int r = set_unpack(sets, before.id, true, &set);
+    if (r == 0)
+        r = difference_find(sets, sites, set, before.origin, &step);
+    *ret_size = step.size;
+    free(step.bytes);
     return r;
 }
 
@@ -203,14 +215,11 @@ static int choose_difference(struct store_sets *sets, const struct store_sites *
     if (r == 0 && set->base != 0)
         r = set_unpack(sets, set->base, false, &set);
     if (r == 0)
-        r = difference_try(sets, sites, set, like.origin, choice);
-    for (int i = 0; r == 0 && i < SHIFTS && choice->size > whole / 2; i++)
-        r = difference_try(sets, sites, set, store_sites_shift(sites, &set->sites, i, SHIFTS),
-                           choice);
+        r = difference_find(sets, sites, set, like.origin, choice);
     if (r < 0 || choice->base == 0 || choice->size <= whole / 8 || choice->base == like.id)
         return r;
     size_t step = 0;
-    r = step_size(sets, sites, like, &step);
+    r = step_size(sets, sites, like, whole, &step);
     if (r < 0 || step > choice->size / 2)
         return r;
     free(choice->bytes);

@@ -146,14 +146,7 @@ static int refuse_twin(struct store_writer *writer, const struct run *run, int64
                      profile->pid, profile->program, twin);
 }
 
-struct headline {
-    const char *region;
-    int64_t added;
-    int64_t marked;
-};
-
-/* The marked region that added most to the heap; the process where none was marked. */
-static struct headline headline_of(const struct run *run) {
+struct store_headline store_headline_of(const struct run *run) {
     const struct profile *profile = &run->profile;
     const struct profile_region *best = NULL;
     for (size_t i = 0; i < profile->region_count; i++) {
@@ -162,7 +155,7 @@ static struct headline headline_of(const struct run *run) {
                           profile_peak_added(&best->totals[TRACE_HEAP]))
             best = region;
     }
-    return (struct headline){
+    return (struct store_headline){
         .region = best ? best->name : "",
         .added = best ? profile_peak_added(&best->totals[TRACE_HEAP]) : 0,
         .marked = best ? (int64_t)profile->region_count - 1 : 0,
@@ -173,7 +166,7 @@ static int write_run_row(struct store_writer *writer, const struct run *run, int
                          const char *command, int64_t *ret_id) {
     const struct profile *profile = &run->profile;
     const struct origin *origin = &run->origin;
-    const struct headline headline = headline_of(run);
+    const struct store_headline headline = store_headline_of(run);
     const char *environment = origin->environment[0] != '\0' ? origin->environment : NULL;
     _Static_assert(PROFILE_GAPS == 11, "a column for each gap");
     int r = WRITER_BIND(

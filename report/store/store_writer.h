@@ -52,6 +52,15 @@ int store_writer_put(struct store_writer *writer, const struct run *run,
 /* Commit, when @status is 0, or roll back. Returns @status, or why there was no commit. */
 int store_writer_close(struct store_writer *writer, int status) _must_check_ _nonnull_;
 
+struct store_headline {
+    const char *region;
+    int64_t added;
+    int64_t marked; /* instances of marked regions */
+};
+
+/* The marked region that added most to the heap; the process where none was marked. */
+struct store_headline store_headline_of(const struct run *run) _nonnull_;
+
 #define WRITER_BIND(writer, which, ...)                                                        \
     store_bind((writer)->store, (writer)->statements[which], (writer)->fault, __VA_ARGS__)
 
