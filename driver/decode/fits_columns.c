@@ -7,8 +7,9 @@
  */
 #include "fits_columns.h"
 
+#include "fits_library.h"
+
 #include <errno.h>
-#include <fitsio.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,12 +55,12 @@ uint64_t fits_column_bytes(const struct fits_column *column, uint64_t items) {
     return column->letter == 'X' ? (items + 7) / 8 : items * column->item_bytes;
 }
 
-static int complain_fits(const struct fits_source *source, const char *what, int status,
-                         struct problem *problem) {
+static int complain_fits(const struct fits_source *source, const struct fits_session *session,
+                         const char *what, int status, struct problem *problem) {
     char words[FLEN_STATUS] = "";
     if (status == MEMORY_ALLOCATION)
         return problem_set_memory(problem);
-    fits_get_errstatus(status, words);
+    session->library->fits_get_errstatus(status, words);
     return problem_set(problem, -EBADMSG, source->lineno,
                        "%s: %s, correct the FITS or fetch it again", what, words);
 }
@@ -71,22 +72,23 @@ struct memory_file {
 };
 
 static int open_file(const struct fits_source *source, struct memory_file *memory,
-                     fitsfile **ret_file, struct problem *problem) {
+                     struct fits_session *session, struct problem *problem) {
     int status = 0;
     if (source->bytes != NULL) {
         memory->bytes = (void *)(uintptr_t)source->bytes; /* opened to be read only */
         memory->length = (size_t)source->length;
-        fits_open_memfile(ret_file, "stream.fits", READONLY, &memory->bytes, &memory->length, 0,
-                          NULL, &status);
+        session->library->fits_open_memfile(&session->file, "stream.fits", READONLY,
+                                            &memory->bytes, &memory->length, 0, NULL, &status);
     } else {
-        fits_open_diskfile(ret_file, source->path, READONLY, &status);
+        session->library->fits_open_diskfile(&session->file, source->path, READONLY, &status);
     }
-    return status == 0 ? 0
-                       : complain_fits(source, "the STREAM is no FITS file", status, problem);
+    return status == 0
+               ? 0
+               : complain_fits(source, session, "the STREAM is no FITS file", status, problem);
 }
 
 /* To the extension that is asked for, or to the first that is a binary table. */
-static int move_to_table(const struct fits_source *source, fitsfile *file,
+static int move_to_table(const struct fits_source *source, const struct fits_session *session,
                          struct problem *problem) {
     int status = 0;
     int type = IMAGE_HDU;
@@ -94,11 +96,12 @@ static int move_to_table(const struct fits_source *source, fitsfile *file,
     if (number > 100000)
         return problem_set(problem, -EBADMSG, source->lineno,
                            "FITS extnum %" PRIu64 " is beyond every file, correct it", number);
-    fits_movabs_hdu(file, (int)number + 1, &type, &status);
+    session->library->fits_movabs_hdu(session->file, (int)number + 1, &type, &status);
     while (status == 0 && type != BINARY_TBL && source->extnum == 0)
-        fits_movrel_hdu(file, 1, &type, &status);
+        session->library->fits_movrel_hdu(session->file, 1, &type, &status);
     if (status != 0 && status != END_OF_FILE)
-        return complain_fits(source, "a header in the FITS file is damaged", status, problem);
+        return complain_fits(source, session, "a header in the FITS file is damaged", status,
+                             problem);
     if (status != 0 && source->extnum > 0)
         return problem_set(problem, -EBADMSG, source->lineno,
                            "the FITS file has no extension %" PRIu64
@@ -116,22 +119,24 @@ static int move_to_table(const struct fits_source *source, fitsfile *file,
 }
 
 /* A keyword that may be missing. */
-static double read_real(fitsfile *file, const char *name, int number, double otherwise) {
+static double read_real(const struct fits_session *session, const char *name, int number,
+                        double otherwise) {
     char key[FLEN_KEYWORD];
     double value;
     int status = 0;
-    fits_make_keyn(name, number, key, &status);
-    fits_read_key(file, TDOUBLE, key, &value, NULL, &status);
+    session->library->fits_make_keyn(name, number, key, &status);
+    session->library->fits_read_key(session->file, TDOUBLE, key, &value, NULL, &status);
     return status == 0 ? value : otherwise;
 }
 
 /* TFORM: rT, rPT(max), rQT(max). */
-static int read_form(fitsfile *file, int number, struct fits_column *column) {
+static int read_form(const struct fits_session *session, int number,
+                     struct fits_column *column) {
     char key[FLEN_KEYWORD];
     char form[FLEN_VALUE] = "";
     int status = 0;
-    fits_make_keyn("TFORM", number, key, &status);
-    fits_read_key(file, TSTRING, key, form, NULL, &status);
+    session->library->fits_make_keyn("TFORM", number, key, &status);
+    session->library->fits_read_key(session->file, TSTRING, key, form, NULL, &status);
     const char *c = form;
     while (*c == ' ')
         c++;
@@ -160,17 +165,18 @@ static bool is_whole(double value) {
     return size <= 0x1p63 && (size >= 0x1p53 || size == (double)(int64_t)size);
 }
 
-static void read_scaling(fitsfile *file, int number, struct fits_column *column) {
+static void read_scaling(const struct fits_session *session, int number,
+                         struct fits_column *column) {
     char key[FLEN_KEYWORD];
     LONGLONG null;
     int status = 0;
-    column->scale = read_real(file, "TSCAL", number, 1);
-    column->zero = read_real(file, "TZERO", number, 0);
+    column->scale = read_real(session, "TSCAL", number, 1);
+    column->zero = read_real(session, "TZERO", number, 0);
     column->scaled =
         (column->scale != 1 || column->zero != 0) && strchr("BIJKEDCM", column->letter) != NULL;
     column->integral = column->scale == 1 && is_whole(column->zero);
-    fits_make_keyn("TNULL", number, key, &status);
-    fits_read_key(file, TLONGLONG, key, &null, NULL, &status);
+    session->library->fits_make_keyn("TNULL", number, key, &status);
+    session->library->fits_read_key(session->file, TLONGLONG, key, &null, NULL, &status);
     column->has_null = status == 0 && strchr("BIJK", column->letter) != NULL;
     column->null = column->has_null ? null : 0;
 }
@@ -181,17 +187,17 @@ static uint64_t width_in_row(const struct fits_column *column) {
     return fits_column_bytes(column, column->repeat);
 }
 
-static int read_columns(const struct fits_source *source, fitsfile *file,
+static int read_columns(const struct fits_source *source, const struct fits_session *session,
                         struct fits_table *fits, struct problem *problem) {
     uint64_t offset = 0;
     for (int i = 0; i < fits->column_count; i++) {
         struct fits_column *column = &fits->columns[i];
-        if (read_form(file, i + 1, column) < 0)
+        if (read_form(session, i + 1, column) < 0)
             return problem_set(problem, -EBADMSG, source->lineno,
                                "column %d of the FITS table has no TFORM that a binary table "
                                "can have, correct the FITS",
                                i + 1);
-        read_scaling(file, i + 1, column);
+        read_scaling(session, i + 1, column);
         column->offset = offset;
         offset += width_in_row(column);
     }
@@ -203,16 +209,18 @@ static int read_columns(const struct fits_source *source, fitsfile *file,
     return 0;
 }
 
-static int read_layout(const struct fits_source *source, fitsfile *file,
+static int read_layout(const struct fits_source *source, const struct fits_session *session,
                        struct fits_table *fits, struct problem *problem) {
     LONGLONG row_bytes = 0, rows = 0, heap = 0, data_start = 0, end = 0;
     int status = 0;
-    fits_get_num_cols(file, &fits->column_count, &status);
-    fits_read_key(file, TLONGLONG, "NAXIS1", &row_bytes, NULL, &status);
-    fits_read_key(file, TLONGLONG, "NAXIS2", &rows, NULL, &status);
-    fits_get_hduaddrll(file, NULL, &data_start, &end, &status);
+    session->library->fits_get_num_cols(session->file, &fits->column_count, &status);
+    session->library->fits_read_key(session->file, TLONGLONG, "NAXIS1", &row_bytes, NULL,
+                                    &status);
+    session->library->fits_read_key(session->file, TLONGLONG, "NAXIS2", &rows, NULL, &status);
+    session->library->fits_get_hduaddrll(session->file, NULL, &data_start, &end, &status);
     if (status != 0)
-        return complain_fits(source, "the FITS table's header is damaged", status, problem);
+        return complain_fits(source, session, "the FITS table's header is damaged", status,
+                             problem);
     uint64_t table_bytes;
     if (row_bytes < 0 || rows < 0 || data_start < 0 ||
         __builtin_mul_overflow((uint64_t)row_bytes, (uint64_t)rows, &table_bytes) ||
@@ -221,7 +229,7 @@ static int read_layout(const struct fits_source *source, fitsfile *file,
                            "the FITS file ends before the last of its %lld rows, it is cut "
                            "short, fetch or write it again",
                            (long long)rows);
-    fits_read_key(file, TLONGLONG, "THEAP", &heap, NULL, &status);
+    session->library->fits_read_key(session->file, TLONGLONG, "THEAP", &heap, NULL, &status);
     fits->row_bytes = (uint64_t)row_bytes;
     fits->rows = (uint64_t)rows;
     fits->data_start = (uint64_t)data_start;
@@ -235,13 +243,16 @@ static int read_layout(const struct fits_source *source, fitsfile *file,
 int fits_table_open(const struct fits_source *source, struct fits_table *ret_fits,
                     struct problem *problem) {
     struct memory_file memory;
-    fitsfile *file = NULL;
+    struct fits_session session = {0};
     ret_fits->columns = NULL;
-    int r = open_file(source, &memory, &file, problem);
+    int r = fits_library_load(source->lineno, &session.library, problem);
+    if (r < 0)
+        return r;
+    r = open_file(source, &memory, &session, problem);
     if (r == 0)
-        r = move_to_table(source, file, problem);
+        r = move_to_table(source, &session, problem);
     if (r == 0)
-        r = read_layout(source, file, ret_fits, problem);
+        r = read_layout(source, &session, ret_fits, problem);
     if (r == 0) {
         ret_fits->columns =
             calloc((size_t)ret_fits->column_count + 1, sizeof(*ret_fits->columns));
@@ -249,11 +260,11 @@ int fits_table_open(const struct fits_source *source, struct fits_table *ret_fit
             r = problem_set_memory(problem);
     }
     if (r == 0)
-        r = read_columns(source, file, ret_fits, problem);
+        r = read_columns(source, &session, ret_fits, problem);
     int status = 0;
-    if (file != NULL)
-        fits_close_file(file, &status);
-    fits_clear_errmsg();
+    if (session.file != NULL)
+        session.library->fits_close_file(session.file, &status);
+    session.library->fits_clear_errmsg();
     return r;
 }
 

@@ -8,11 +8,11 @@
  */
 #include "fits_write.h"
 
+#include "fits_library.h"
 #include "output.h"
 #include "writer.h"
 
 #include <errno.h>
-#include <fitsio.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -246,20 +246,20 @@ static void print_name(const struct field *field, char ret_name[FLEN_VALUE]) {
     ret_name[used] = '\0';
 }
 
-static void describe_column(fitsfile *file, int number, const struct output_column *column,
-                            int *status) {
+static void describe_column(const struct fits_session *session, int number,
+                            const struct output_column *column, int *status) {
     char key[FLEN_KEYWORD];
     char dimensions[DIMENSION_BYTES];
     if (print_dimensions(column, dimensions)) {
-        fits_make_keyn("TDIM", number, key, status);
-        fits_write_key(file, TSTRING, key, dimensions, NULL, status);
+        session->library->fits_make_keyn("TDIM", number, key, status);
+        session->library->fits_write_key(session->file, TSTRING, key, dimensions, NULL, status);
     }
     bool has_null =
         field_is_integer(&column->field) && (column->field.has_null || column->cells_null > 0);
     if (has_null) {
         LONGLONG null = column->field.null_integer;
-        fits_make_keyn("TNULL", number, key, status);
-        fits_write_key(file, TLONGLONG, key, &null, NULL, status);
+        session->library->fits_make_keyn("TNULL", number, key, status);
+        session->library->fits_write_key(session->file, TLONGLONG, key, &null, NULL, status);
     }
 }
 
@@ -281,16 +281,17 @@ static bool set_card(char *header, const char *name, uint64_t value) {
  * Both headers of an empty table in cfitsio's memory, then the two numbers that it lacks: told
  * to cfitsio, they would make it hold as many rows.
  */
-static void make_headers(struct fits_writer *writer, fitsfile *file, char **names, char **forms,
-                         char **ret_primary, char **ret_table, int *status) {
+static void make_headers(struct fits_writer *writer, const struct fits_session *session,
+                         char **names, char **forms, char **ret_primary, char **ret_table,
+                         int *status) {
     int cards;
-    fits_create_img(file, BYTE_IMG, 0, NULL, status);
-    fits_hdr2str(file, 0, NULL, 0, ret_primary, &cards, status);
-    fits_create_tbl(file, BINARY_TBL, 0, (int)writer->column_count, names, forms, NULL, NULL,
-                    status);
+    session->library->fits_create_img(session->file, BYTE_IMG, 0, NULL, status);
+    session->library->fits_hdr2str(session->file, 0, NULL, 0, ret_primary, &cards, status);
+    session->library->fits_create_tbl(session->file, BINARY_TBL, 0, (int)writer->column_count,
+                                      names, forms, NULL, NULL, status);
     for (size_t i = 0; i < writer->column_count; i++)
-        describe_column(file, (int)i + 1, &writer->columns[i], status);
-    fits_hdr2str(file, 0, NULL, 0, ret_table, &cards, status);
+        describe_column(session, (int)i + 1, &writer->columns[i], status);
+    session->library->fits_hdr2str(session->file, 0, NULL, 0, ret_table, &cards, status);
     if (*status == 0 && (!set_card(*ret_table, "NAXIS2  ", writer->rows) ||
                          !set_card(*ret_table, "PCOUNT  ", writer->heap_wire.total)))
         *status = NO_NAXES;
@@ -309,9 +310,11 @@ static int put_headers(struct fits_writer *writer, struct wire *to, struct probl
     char **pointers = calloc(2 * count + 1, sizeof(*pointers));
     char *primary = NULL;
     char *table = NULL;
-    fitsfile *file = NULL;
+    struct fits_session session = {0};
     int status = 0;
-    int r = 0;
+    int r = fits_library_load(0, &session.library, problem);
+    if (r < 0)
+        goto out;
     if (texts == NULL || pointers == NULL) {
         r = problem_set_memory(problem);
         goto out;
@@ -322,11 +325,11 @@ static int put_headers(struct fits_writer *writer, struct wire *to, struct probl
         pointers[i] = texts[i] + FORM_BYTES;
         pointers[count + i] = texts[i];
     }
-    fits_create_file(&file, "mem://", &status);
-    make_headers(writer, file, pointers, pointers + count, &primary, &table, &status);
+    session.library->fits_create_file(&session.file, "mem://", &status);
+    make_headers(writer, &session, pointers, pointers + count, &primary, &table, &status);
     if (status != 0 || primary == NULL || table == NULL) {
         char words[FLEN_STATUS] = "";
-        fits_get_errstatus(status, words);
+        session.library->fits_get_errstatus(status, words);
         r = status == MEMORY_ALLOCATION
                 ? problem_set_memory(problem)
                 : problem_set(problem, -EIO, 0,
@@ -337,15 +340,15 @@ static int put_headers(struct fits_writer *writer, struct wire *to, struct probl
     put_header(to, primary);
     put_header(to, table);
 out:
-    if (file != NULL) {
+    if (session.file != NULL) {
         status = 0;
-        fits_delete_file(file, &status);
+        session.library->fits_delete_file(session.file, &status);
     }
     status = 0;
     if (primary != NULL)
-        fits_free_memory(primary, &status);
+        session.library->fits_free_memory(primary, &status);
     if (table != NULL)
-        fits_free_memory(table, &status);
+        session.library->fits_free_memory(table, &status);
     free(pointers);
     free(texts);
     return r;

@@ -79,6 +79,26 @@ static void test_what_was_encoded_comes_back(void **state) {
     }
 }
 
+/* Each of the 64 at each place of a text that is long enough to be made in blocks. */
+static void test_every_digit_is_written_wherever_it_stands(void **state) {
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (unsigned value = 0; value < 64; value++)
+        for (size_t place = 0; place < 64; place++) {
+            unsigned char bytes[48] = {0};
+            char text[64];
+            char wanted[64];
+            const unsigned bits = value << (18 - 6 * (place % 4));
+            bytes[place / 4 * 3] = (unsigned char)(bits >> 16);
+            bytes[place / 4 * 3 + 1] = (unsigned char)(bits >> 8);
+            bytes[place / 4 * 3 + 2] = (unsigned char)bits;
+            memset(wanted, 'A', sizeof(wanted));
+            wanted[place] = digits[value];
+            assert_int_equal(base64_encode(bytes, sizeof(bytes), text), sizeof(text));
+            assert_memory_equal(text, wanted, sizeof(text));
+        }
+}
+
 static void test_damage_is_told_with_its_line(void **state) {
     static const struct {
         const char *text;
@@ -164,6 +184,7 @@ int main(void) {
         cmocka_unit_test(test_what_lacks_only_its_padding_is_whole),
         cmocka_unit_test(test_any_split_gives_the_same_bytes),
         cmocka_unit_test(test_what_was_encoded_comes_back),
+        cmocka_unit_test(test_every_digit_is_written_wherever_it_stands),
         cmocka_unit_test(test_damage_is_told_with_its_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
