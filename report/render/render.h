@@ -9,7 +9,6 @@
 
 #include "attributes.h"
 #include "diff.h"
-#include "gate.h"
 #include "run.h"
 #include "store.h"
 #include "term.h"
@@ -116,12 +115,12 @@ int render_diff_row(const struct term *term, const struct diff *diff,
 int render_diff_json(FILE *stream, const struct diff *diff,
                      const struct render_diff *options) _must_check_ _nonnull_;
 
-int render_gate_text(const struct term *term, const struct diff *diff,
-                     const struct gate_finding *findings, const struct gate_limits *limits,
-                     enum gate_verdict verdict) _must_check_ _nonnull_;
-int render_gate_json(FILE *stream, const struct diff *diff, const struct gate_finding *findings,
-                     const struct gate_limits *limits,
-                     enum gate_verdict verdict) _must_check_ _nonnull_;
+/* As a comment on a pull request. */
+int render_diff_markdown(FILE *stream, const struct diff *diff,
+                         const struct render_diff *options) _must_check_ _nonnull_;
+
+/* A row for each benchmark. */
+int render_diff_csv(FILE *stream, const struct diff *diff) _must_check_ _nonnull_;
 
 /* Every table of a trace, as it is in the file. */
 void render_dump(const struct term *term, const struct trace *trace) _nonnull_;

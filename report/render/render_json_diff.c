@@ -3,6 +3,7 @@
 #include "render.h"
 
 #include "outline.h"
+#include "render_gate.h"
 #include "render_json.h"
 
 #include <errno.h>
@@ -181,21 +182,24 @@ int render_diff_json(FILE *stream, const struct diff *diff, const struct render_
     return r < 0 ? r : json_finish(&json);
 }
 
-int render_gate_json(FILE *stream, const struct diff *diff, const struct gate_finding *findings,
-                     const struct gate_limits *limits, enum gate_verdict verdict) {
+int render_gate_json(FILE *stream, const struct gate *gate, const struct gate_limits *limits) {
     static const char *const verdicts[] = {"pass", "regression", "unanswered"};
     struct json json = {.stream = stream};
     json_begin(&json, NULL, '{');
-    json_text(&json, "verdict", verdicts[verdict]);
-    json_text(&json, "metric", "peak_added");
+    json_text(&json, "verdict", verdicts[gate->verdict]);
     json_ratio(&json, "max_ratio", limits->max_ratio);
     json_int(&json, "max_added", limits->max_added_bytes);
     json_begin(&json, "benchmarks", '[');
-    for (size_t i = 0; i < diff->row_count; i++) {
+    for (size_t i = 0; i < gate->finding_count; i++) {
+        const struct gate_finding *finding = &gate->findings[i];
         json_begin(&json, NULL, '{');
-        json_text(&json, "verdict", verdicts[findings[i].verdict]);
-        render_json_reason(&json, "reason", findings[i].unfit, findings[i].reason);
-        render_json_row(&json, &diff->rows[i]);
+        json_text(&json, "verdict", verdicts[finding->verdict]);
+        json_text(&json, "metric", metric_facts[finding->metric].name);
+        json_text(&json, "against", finding->with_baseline ? "baseline" : "base");
+        json_ratio(&json, "max_ratio", finding->max_ratio);
+        json_int(&json, "max_added", finding->max_added);
+        render_json_reason(&json, "reason", finding->unfit, finding->reason);
+        render_json_row(&json, finding->row);
         json_end(&json, '}');
     }
     json_end(&json, ']');

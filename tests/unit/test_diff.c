@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Differences of hand-made profiles, down to the call site, and what the gate makes of them. */
+/* Differences of hand-made profiles, down to the call site. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "diff.h"
-#include "gate.h"
 #include "render.h"
 #include "run_builder.h"
 
@@ -333,99 +332,6 @@ static void test_median_of_an_even_number_is_the_lower_one(void **state) {
         run_finish(&after[i]);
 }
 
-static enum gate_verdict judge(uint64_t before_bytes, uint64_t after_bytes, double ratio,
-                               int64_t floor) {
-    struct run before, after;
-    struct diff diff;
-    struct gate_finding finding;
-    struct gate_limits limits = {.max_ratio = ratio, .max_added_bytes = floor};
-    MAKE(&before, "binary", {"main/a", before_bytes});
-    MAKE(&after, "binary", {"main/a", after_bytes});
-    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
-    enum gate_verdict verdict = gate_judge(&diff, &limits, &finding);
-    diff_finish(&diff);
-    run_finish(&before);
-    run_finish(&after);
-    return verdict;
-}
-
-static void test_gate_fails_beyond_ratio_and_floor_together(void **state) {
-    static const struct {
-        uint64_t before, after;
-        double ratio;
-        int64_t floor;
-        enum gate_verdict verdict;
-    } cases[] = {
-        {1000, 1000, 1.0, 0, GATE_PASS},
-        {1000, 1001, 1.0, 0, GATE_REGRESSION},
-        {1000, 500, 1.0, 0, GATE_PASS},
-        {1000, 1250, 1.25, 0, GATE_PASS}, /* a ratio that doubles have exactly */
-        {1000, 1251, 1.25, 0, GATE_REGRESSION},
-        {1000, 1050, 1.05, 0, GATE_PASS},
-        {1000, 1051, 1.05, 0, GATE_REGRESSION},
-        {1000, 1051, 1.05, 51, GATE_PASS},
-        {1000, 1052, 1.05, 51, GATE_REGRESSION},
-        {1000, 9000, 1.05, 65536, GATE_PASS},
-        {10000000, 10100000, 1.05, 65536, GATE_PASS},
-        {10000000, 20000000, 1.05, 65536, GATE_REGRESSION},
-        {0, 65536, 1.05, 65536, GATE_PASS},
-        {0, 65537, 1.05, 65536, GATE_REGRESSION},
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        assert_int_equal(judge(cases[i].before, cases[i].after, cases[i].ratio, cases[i].floor),
-                         cases[i].verdict);
-}
-
-static void test_gate_sees_memory_that_moves_from_malloc_to_mmap(void **state) {
-    static const struct {
-        uint64_t heap, mapped;
-        enum gate_verdict verdict;
-    } cases[] = {{0, 1000, GATE_PASS},        {400, 700, GATE_PASS},
-                 {400, 701, GATE_REGRESSION}, {0, 1101, GATE_REGRESSION},
-                 {1000, 0, GATE_PASS},        {1000, 100, GATE_PASS},
-                 {1000, 101, GATE_REGRESSION}};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct run before, after;
-        struct diff diff;
-        struct gate_finding finding;
-        struct gate_limits limits = {.max_ratio = 1.1, .max_added_bytes = 0};
-        MAKE(&before, "binary", {"main/a", 1000});
-        MAKE(&after, "binary", {"main/a", cases[i].heap}, {"map:main/a", cases[i].mapped});
-        assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
-        const struct diff_row *row = &diff.rows[0];
-        assert_int_equal(row->before.map_anon, 0);
-        assert_int_equal(row->before.combined, 1000);
-        assert_int_equal(row->after.map_anon, cases[i].mapped);
-        assert_int_equal(row->after.combined, cases[i].heap + cases[i].mapped);
-        assert_int_equal(diff_mappings_changed(row), cases[i].mapped != 0);
-        assert_int_equal(gate_judge(&diff, &limits, &finding), cases[i].verdict);
-        assert_int_equal(finding.by_combined, cases[i].verdict == GATE_REGRESSION);
-        if (finding.by_combined)
-            assert_string_equal(finding.reason, "heap and anonymous mappings together grew");
-        diff_finish(&diff);
-        run_finish(&before);
-        run_finish(&after);
-    }
-}
-
-static void test_gate_compares_mappings_with_those_of_before(void **state) {
-    struct run before, after;
-    struct diff diff;
-    struct gate_finding finding;
-    struct gate_limits limits = {.max_ratio = 1.0};
-    MAKE(&before, "binary", {"main/a", 1000}, {"map:main/a", 1000});
-    MAKE(&after, "binary", {"main/a", 1000}, {"map:main/a", 999});
-    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
-    assert_int_equal(gate_judge(&diff, &limits, &finding), GATE_PASS);
-    diff_finish(&diff);
-    assert_int_equal(diff_compare(&after, 1, &before, 1, false, &diff), 0);
-    assert_int_equal(gate_judge(&diff, &limits, &finding), GATE_REGRESSION);
-    assert_true(finding.by_combined);
-    diff_finish(&diff);
-    run_finish(&before);
-    run_finish(&after);
-}
-
 static void test_mappings_have_a_median_of_their_own(void **state) {
     struct run before[4], after;
     struct diff diff;
@@ -440,33 +346,6 @@ static void test_mappings_have_a_median_of_their_own(void **state) {
     diff_finish(&diff);
     for (size_t i = 0; i < 4; i++)
         run_finish(&before[i]);
-    run_finish(&after);
-}
-
-static void test_gate_does_not_answer_for_unfit_runs_unless_told(void **state) {
-    struct run before, after;
-    struct diff diff;
-    struct gate_finding finding;
-    struct gate_limits limits = {.max_ratio = 1.05, .max_added_bytes = 0};
-    MAKE(&before, "binary", {"main/a", 10});
-    MAKE(&after, "binary", {"main/a", 10});
-    after.profile.gaps[PROFILE_EVENTS_LOST] = 1;
-    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
-    assert_int_equal(gate_judge(&diff, &limits, &finding), GATE_UNANSWERED);
-    assert_string_equal(finding.reason, "the recorder missed something");
-    assert_ptr_equal(finding.unfit, &after);
-    limits.allow_incomplete = true;
-    assert_int_equal(gate_judge(&diff, &limits, &finding), GATE_PASS);
-    diff_finish(&diff);
-
-    after.profile.gaps[PROFILE_EVENTS_LOST] = 0;
-    after.status = 1;
-    limits.allow_incomplete = false;
-    assert_int_equal(diff_compare(&before, 1, &after, 1, false, &diff), 0);
-    assert_int_equal(gate_judge(&diff, &limits, &finding), GATE_UNANSWERED);
-    assert_string_equal(finding.reason, "the program failed");
-    diff_finish(&diff);
-    run_finish(&before);
     run_finish(&after);
 }
 
@@ -488,28 +367,6 @@ static void test_what_the_recorder_missed_is_said_with_its_numbers(void **state)
     run_finish(&run);
 }
 
-static void test_gate_needs_what_the_base_has_and_takes_what_is_new(void **state) {
-    struct run two[2];
-    struct diff diff;
-    struct gate_finding findings[2];
-    struct gate_limits limits = {.max_ratio = 1.05, .max_added_bytes = 0};
-    MAKE(&two[0], "binary", {"main/a", 10});
-    MAKE(&two[1], "text", {"main/a", 10});
-    assert_int_equal(diff_compare(two, 1, two, 2, false, &diff), 0);
-    assert_int_equal(gate_judge(&diff, &limits, findings), GATE_PASS);
-    diff_finish(&diff);
-    assert_int_equal(diff_compare(two, 2, two, 1, false, &diff), 0);
-    assert_int_equal(gate_judge(&diff, &limits, findings), GATE_UNANSWERED);
-    limits.allow_missing = true;
-    assert_int_equal(gate_judge(&diff, &limits, findings), GATE_PASS);
-    diff_finish(&diff);
-    assert_int_equal(diff_compare(&two[0], 1, &two[1], 1, false, &diff), 0);
-    assert_int_equal(gate_judge(&diff, &limits, findings), GATE_UNANSWERED);
-    diff_finish(&diff);
-    run_finish(&two[0]);
-    run_finish(&two[1]);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sites_add_up_to_the_difference_largest_first),
@@ -526,13 +383,8 @@ int main(void) {
         cmocka_unit_test(test_process_is_compared_only_when_asked_for),
         cmocka_unit_test(test_repeats_are_one_value_that_may_vary),
         cmocka_unit_test(test_median_of_an_even_number_is_the_lower_one),
-        cmocka_unit_test(test_gate_fails_beyond_ratio_and_floor_together),
-        cmocka_unit_test(test_gate_sees_memory_that_moves_from_malloc_to_mmap),
-        cmocka_unit_test(test_gate_compares_mappings_with_those_of_before),
         cmocka_unit_test(test_mappings_have_a_median_of_their_own),
-        cmocka_unit_test(test_gate_does_not_answer_for_unfit_runs_unless_told),
         cmocka_unit_test(test_what_the_recorder_missed_is_said_with_its_numbers),
-        cmocka_unit_test(test_gate_needs_what_the_base_has_and_takes_what_is_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
