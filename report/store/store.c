@@ -2,8 +2,8 @@
 /*
  * store.c: opening a store, and the small words for SQLite that its reader and writer use.
  *
- * Rollback journal, not WAL: stores are copied around as single files and read from folders
- * that cannot be written. Foreign keys are on, defensive mode is on, a lock is waited for.
+ * Stores are copied around as single files and read from folders that cannot be written, see
+ * store_journal.c. Foreign keys are on, defensive mode is on, a lock is waited for.
  */
 #include "store_sql.h"
 
@@ -16,8 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define LOCK_WAIT_MS 30000
 
 /* ISO C promises 4095 bytes of string; every compiler we build with takes the whole schema. */
 #pragma GCC diagnostic ignored "-Woverlength-strings"
@@ -157,7 +155,7 @@ static char *plain_path(const char *path) {
 }
 
 static int connection_configure(struct store *store, struct fault *fault) {
-    sqlite3_busy_timeout(store->db, LOCK_WAIT_MS);
+    sqlite3_busy_timeout(store->db, STORE_LOCK_WAIT_MS);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     /* A hostile file's schema must not call functions of ours. */
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -199,10 +197,35 @@ static int migrate_in_memory(struct store *store, struct fault *fault) {
     return r < 0 ? r : store_execute(store, "COMMIT", fault);
 }
 
+/* Cannot the log's index be made, though the file can be read? */
+static bool lacks_shared_memory(struct store *store) {
+    switch (sqlite3_extended_errcode(store->db)) {
+    case SQLITE_IOERR_SHMOPEN:
+    case SQLITE_IOERR_SHMSIZE:
+    case SQLITE_IOERR_SHMMAP:
+    case SQLITE_READONLY_CANTINIT:
+    case SQLITE_READONLY_DIRECTORY:
+        return true;
+    default:
+        return sqlite3_errcode(store->db) == SQLITE_CANTOPEN;
+    }
+}
+
 static int store_configure(struct store *store, struct fault *fault) {
     int r = connection_configure(store, fault);
     if (r == 0)
         r = store_check_kind(store, fault);
+    if (r < 0 && store->mode == STORE_READ && lacks_shared_memory(store)) {
+        if (!store_journal_open_as_is(store))
+            return fault_set(
+                fault, -EIO,
+                "its newest runs are in a log beside it (%s-wal): read it once where "
+                "it can be written",
+                store->path);
+        r = connection_configure(store, fault);
+        if (r == 0)
+            r = store_check_kind(store, fault);
+    }
     if (r < 0 || store->mode == STORE_WRITE)
         return r < 0 ? r : 0;
     if (r == STORE_IS_EMPTY)
@@ -316,6 +339,8 @@ void store_close(struct store *store) {
         return;
     if (store->created && store->db)
         remove_unused(store);
+    else if (store->db)
+        store_journal_end(store);
     sqlite3_close(store->db);
     free(store->path);
     free(store);

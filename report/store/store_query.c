@@ -13,16 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pragmas that tell something, whatever stands in their brackets. */
+/* Pragmas that tell something, whatever stands in their brackets; and those that would set it. */
 static const char *const telling_pragmas[] = {
     "application_id",    "collation_list",   "compile_options", "database_list", "encoding",
     "foreign_key_check", "foreign_key_list", "freelist_count",  "function_list", "index_info",
-    "index_list",        "index_xinfo",      "integrity_check", "journal_mode",  "page_count",
-    "page_size",         "quick_check",      "schema_version",  "table_info",    "table_list",
-    "table_xinfo",       "user_version",
+    "index_list",        "index_xinfo",      "integrity_check", "page_count",    "page_size",
+    "quick_check",       "schema_version",   "table_info",      "table_list",    "table_xinfo",
+    "user_version",
 };
-static const char *const setting_pragmas[] = {"application_id", "encoding",
-                                              "journal_mode",   "page_size",
+static const char *const setting_pragmas[] = {"application_id", "encoding", "page_size",
                                               "schema_version", "user_version"};
 
 static bool is_among(const char *name, const char *const *names, size_t count) {

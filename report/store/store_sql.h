@@ -9,12 +9,14 @@
 
 #define STORE_APPLICATION_ID 0x766f7472 /* "votr" */
 #define STORE_VERSION        3
+#define STORE_LOCK_WAIT_MS   30000
 
 struct store {
     sqlite3 *db;
     char *path;
     enum store_mode mode;
-    bool created; /* the file was not there before */
+    bool created;   /* the file was not there before */
+    bool immutable; /* read without locks, see store_journal_open_as_is() */
 };
 
 /*
@@ -47,6 +49,17 @@ int store_number(struct store *store, const char *sql, int64_t *ret_value,
 /* 1 when there is a row, 0 when there is none (more), -EIO. */
 int store_step(struct store *store, sqlite3_stmt *statement,
                struct fault *fault) _must_check_ _nonnull_;
+
+/* Before a transaction that writes, and before a store is closed: see store_journal.c. */
+void store_journal_begin(struct store *store) _nonnull_;
+void store_journal_end(struct store *store) _nonnull_;
+
+/*
+ * Open the store again where SQLite cannot, because its header says WAL and the folder cannot be
+ * written: as a file that nobody changes. False when a log with newer runs lies beside it, or it
+ * cannot be opened even so; store->db may be NULL then.
+ */
+bool store_journal_open_as_is(struct store *store) _nonnull_;
 
 /*
  * Bring a store of an earlier version to this one, inside the transaction that is open. Returns

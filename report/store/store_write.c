@@ -276,6 +276,7 @@ static int writer_prepare(struct store_writer *writer) {
 
 int store_writer_open(struct store_writer *writer, struct store *store, struct fault *fault) {
     *writer = (struct store_writer){.store = store, .fault = fault};
+    store_journal_begin(store);
     int r = store_execute(store, "BEGIN IMMEDIATE", fault);
     if (r < 0)
         return r;
