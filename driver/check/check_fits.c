@@ -6,6 +6,7 @@
 #include "check_fits.h"
 
 #include "fits_columns.h"
+#include "fits_headers.h"
 #include "output.h"
 
 #include <errno.h>
@@ -98,7 +99,9 @@ bool check_fits_end(struct check_fits *fits, const struct check_fits_place *plac
     table.file_bytes = fits->spool.written;
     const struct fits_source source = {
         .path = path, .extnum = place->extnum, .lineno = place->lineno};
-    int r = fits_table_open(&source, &table, &damage);
+    int r = fits_headers_check(&source, fits->spool.fd, table.file_bytes, &damage);
+    if (r == 0)
+        r = fits_table_open(&source, &table, &damage);
     if (r == 0) {
         match_columns(place, &table);
         *ret_rows = table.rows;

@@ -7,6 +7,7 @@
  */
 #include "fits_read.h"
 
+#include "fits_headers.h"
 #include "string_cell.h"
 
 #include <endian.h>
@@ -440,6 +441,8 @@ int fits_read_table(const struct fits_source *source, struct table *table,
     struct fits_reader reader = {
         .source = source, .table = table, .problem = problem, .fd = -1};
     int r = open_source(&reader);
+    if (r == 0)
+        r = fits_headers_check(source, reader.fd, reader.fits.file_bytes, problem);
     if (r == 0)
         r = fits_table_open(source, &reader.fits, problem);
     if (r == 0)

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fitsio.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,6 +259,52 @@ static void test_a_table_without_rows_needs_no_memory_for_one(void **state) {
     free(made.bytes);
 }
 
+/* What cfitsio would not notice, and go on with anything. */
+static void test_mandatory_cards_are_there_and_make_sense(void **state) {
+    static const char *const keys[] = {"BITPIX", "NAXIS",  "NAXIS1", "NAXIS2",
+                                       "PCOUNT", "GCOUNT", "TFIELDS"};
+    static const struct {
+        const char *value; /* in place of the card's; NULL: the card has another name */
+        const char *words;
+    } damages[] = {
+        {"=                    x", "has no value that it can have"},
+        {"=                   -1", "has no value that it can have"},
+        {"= 99999999999999999999", "has no value that it can have"},
+        {"                     8", "has no value that it can have"},
+        {NULL, "is not where it must be"},
+    };
+    const char *const forms[] = {"1J", "3D"};
+    static const char *const types[] = {"int", "double[3]"};
+    struct made made;
+    make(&made, 2, forms, 1);
+    finish(&made);
+    for (size_t i = 0; i < 7; i++) {
+        for (size_t j = 0; j < 5; j++) {
+            struct given given;
+            char saved[80];
+            char wanted[200];
+            /* XTENSION is the first card of the second header. */
+            char *card = (char *)made.bytes + 2880 + 80 * (i + 1);
+            assert_memory_equal(card, keys[i], strlen(keys[i]));
+            memcpy(saved, card, sizeof(saved));
+            memcpy(card + (damages[j].value != NULL ? 8 : 0),
+                   damages[j].value != NULL ? damages[j].value : "OTHER   ",
+                   damages[j].value != NULL ? strlen(damages[j].value) : 8);
+            int r = read_fits(&made, types, 2, &given);
+            snprintf(
+                wanted, sizeof(wanted),
+                "header 1 of the FITS file is damaged: %s %s, correct the FITS or fetch it "
+                "again",
+                keys[i], damages[j].words);
+            assert_int_equal(r, -EBADMSG);
+            assert_string_equal(given.problem.text, wanted);
+            votable_finish(&given.votable);
+            memcpy(card, saved, sizeof(saved));
+        }
+    }
+    free(made.bytes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scaled_columns_are_their_values),
@@ -266,6 +313,7 @@ int main(void) {
         cmocka_unit_test(test_an_array_beyond_the_file_is_refused),
         cmocka_unit_test(test_a_file_that_is_cut_short_is_refused),
         cmocka_unit_test(test_a_table_without_rows_needs_no_memory_for_one),
+        cmocka_unit_test(test_mandatory_cards_are_there_and_make_sense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
