@@ -100,7 +100,7 @@ libraries() {
             libc.so.*) libraries_version=$(getconf GNU_LIBC_VERSION | tr ' ' -) ;;
             *) libraries_version=$(basename "$(readlink -f "$libraries_path")") ;;
             esac
-            printf 'library   %-17s %-23s %s\n' "$libraries_name" "$libraries_version" \
+            printf 'library   %-20s %-23s %s\n' "$libraries_name" "$libraries_version" \
                 "$libraries_id"
         done | LC_ALL=C sort
 }
