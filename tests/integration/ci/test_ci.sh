@@ -249,7 +249,11 @@ test_growth() {
     change 24 'rows are three times as wide'
     expect 'a change that grows fails' 1 job pull_request
     expect 'its verdict is an output' 0 same failed "$(output_of verdict)"
+    expect 'an annotation points to the line that grew' 0 \
+        said "$work/log" '^::error .*file=table\.c,.*line=7'
     expect 'the summary has the numbers' 0 said "$work/job/summary.md" 'table\.fill'
+    expect 'JUnit has a failure' 0 \
+        said "$work/job/temp/votrace-gate/memory/junit.xml" '<failure'
     expect 'the pull request gets a comment' 0 said "$work/comment" '^<!-- votrace memory -->$'
     expect 'with the summary' 0 said "$work/comment" 'table\.fill'
     expect 'a pull request keeps no store' 0 same 1 "$(find "$work/cache" -name runs.db | wc -l)"
@@ -366,9 +370,12 @@ guide() (
 
 test_guide() {
     expect 'docs/ci.md: all that it tells to type works' 0 guide
-    expect 'docs/ci.md: both gates that are to fail do' 0 same 'exit status 1
+    expect 'docs/ci.md: the three gates that are to fail do' 0 same 'exit status 1
+exit status 1
 exit status 1' "$(grep '^exit status' "$work/log")"
     expect 'docs/ci.md: what grew is told' 0 said "$work/log" 'table_read \(.*table\.c:7\)'
+    expect 'docs/ci.md: what is allowed is told with its reason' 0 \
+        said "$work/log" 'allowed until 2099-12-31: twice the precision'
     expect 'docs/ci.md: its page is written' 0 test -s "$work/reader/table/memory.html"
     expect 'docs/ci.md explains every input' 0 same '' "$(
         sed -n '/^inputs:/,/^outputs:/s/^  \([a-z]*\):$/\1/p' "$action" | while read -r input; do
