@@ -281,9 +281,13 @@ FROM (
             'E', ',"=","="'), 'F', ',null') || ']]')) AS site
         WHERE packed_set.id = (SELECT base_id FROM site_set WHERE id = region.site_set_id))
     SELECT '[' || group_concat('[' || stack || ',' || substr(value, 2)) || ']'
-    FROM (SELECT stack, value FROM own WHERE value ->> 1 IS NOT '='
-          UNION ALL
-          SELECT stack, value FROM base WHERE (stack, kind) NOT IN (SELECT stack, kind FROM own))))
+    FROM (SELECT stack, value, max(own) -- the value is that of the row with the largest
+          FROM (SELECT stack, kind, value, 1 AS own FROM own
+                UNION ALL
+                SELECT stack, kind, value, 0 AS own FROM base)
+          GROUP BY stack, kind)
+    WHERE value ->> 1 IS NOT '='
+))
 ) AS site
 LEFT JOIN stack ON stack.id = site.stack_id
 LEFT JOIN frame ON frame.id = stack.frame_id

@@ -21,7 +21,7 @@ void store_series_finish(struct store_series *series) _nonnull_;
  * The other way round, into @arena. Returns 0; -EBADMSG when it is no such list; -ENOMEM. A
  * timeline is packed; before version 3 it was text as sizes are.
  */
-int store_series_read_sizes(const char *sizes, struct arena *arena,
+int store_series_read_sizes(const char *text, struct arena *arena,
                             struct profile_region *region) _must_check_ _nonnull_;
 int store_series_read_timeline(const unsigned char *packed, size_t size, struct arena *arena,
                                struct profile_region *region) _must_check_ _nonnull_;
