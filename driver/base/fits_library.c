@@ -32,6 +32,10 @@ int fits_library_load(uint64_t lineno, const struct fits_library **ret_library,
     static void *handle;
     if (handle == NULL)
         handle = dlopen(FITS_SONAME, RTLD_NOW | RTLD_LOCAL);
+    const char *words = handle == NULL ? dlerror() : NULL;
+    if (words != NULL && (strstr(words, "memory") != NULL ||
+                          strstr(words, "cannot create shared object descriptor") != NULL))
+        return problem_set_memory(problem);
     if (handle == NULL || find_functions(handle, &library) < 0)
         return problem_set(problem, -ENOTSUP, lineno,
                            "FITS needs the library " FITS_SONAME

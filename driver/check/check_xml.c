@@ -203,7 +203,8 @@ void check_xml_read(const char *path, struct check_document *document) {
     struct parse parse = {
         .document = document, .limits = &document->limits, .problem = document->problem};
     struct input input;
-    if (input_open(path, &input, document->problem) < 0)
+    if (reader_push_ready(document->problem) < 0 ||
+        input_open(path, &input, document->problem) < 0)
         return;
     xmlSetStructuredErrorFunc(&parse, on_stray_error);
     xmlSetGenericErrorFunc(NULL, on_words);

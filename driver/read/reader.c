@@ -171,7 +171,9 @@ static int parse(struct reader *reader) {
 int votable_scan(const char *path, const struct read_options *options,
                  struct votable *ret_votable, struct problem *problem) {
     struct input input;
-    int r = input_open(path, &input, problem);
+    int r = reader_push_ready(problem);
+    if (r == 0)
+        r = input_open(path, &input, problem);
     if (r < 0)
         return r;
     struct reader reader = {.problem = problem, .options = options, .input = &input};
@@ -198,7 +200,7 @@ int votable_read(const char *path, enum strategy strategy, struct votable *ret_v
 }
 
 void votable_library_init(void) {
-    xmlInitParser();
+    reader_push_init();
 }
 
 void votable_library_finish(void) {

@@ -13,6 +13,23 @@
 #include <libxml/parserInternals.h>
 #include <string.h>
 
+static bool lacks_encodings;
+
+static void on_init_error(void *data, ERROR_POINTER error) {
+    lacks_encodings = true;
+}
+
+/* libxml2 goes on without what it could not allocate, after a word on stderr. */
+void reader_push_init(void) {
+    xmlSetStructuredErrorFunc(NULL, on_init_error);
+    xmlInitParser();
+    xmlSetStructuredErrorFunc(NULL, NULL);
+}
+
+int reader_push_ready(struct problem *problem) {
+    return lacks_encodings ? problem_set_memory(problem) : 0;
+}
+
 static int complain_encoding(uint64_t lineno, struct problem *problem) {
     return problem_set(problem, -EBADMSG, lineno,
                        "has bytes that its encoding does not have, correct the encoding in its "

@@ -28,6 +28,10 @@
 #define ERROR_POINTER xmlErrorPtr
 #endif
 
+/* Set libxml2 up, once. Then, is it? -ENOMEM and a problem when there was no memory for it. */
+void reader_push_init(void);
+int reader_push_ready(struct problem *problem) _must_check_ _nonnull_;
+
 /* Where a parser is; the first line for what comes before it has begun. */
 static inline uint64_t reader_push_lineno(const xmlParserCtxt *context) {
     return context->input != NULL && context->input->line > 0 ? (uint64_t)context->input->line

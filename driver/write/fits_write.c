@@ -292,6 +292,9 @@ static void make_headers(struct fits_writer *writer, const struct fits_session *
     for (size_t i = 0; i < writer->column_count; i++)
         describe_column(session, (int)i + 1, &writer->columns[i], status);
     session->library->fits_hdr2str(session->file, 0, NULL, 0, ret_table, &cards, status);
+    /* Without memory cfitsio may say that all is well. */
+    if (*status == 0 && (*ret_primary == NULL || *ret_table == NULL))
+        *status = MEMORY_ALLOCATION;
     if (*status == 0 && (!set_card(*ret_table, "NAXIS2  ", writer->rows) ||
                          !set_card(*ret_table, "PCOUNT  ", writer->heap_wire.total)))
         *status = NO_NAXES;
@@ -302,6 +305,17 @@ static void put_header(struct wire *to, const char *header) {
     wire_put(to, header, length);
     for (size_t at = length; at % BLOCK_BYTES != 0; at++)
         wire_put(to, " ", 1);
+}
+
+/* The file is in memory: when it cannot be made or opened, that is what is missing. */
+static int complain_headers(const struct fits_session *session, int status,
+                            struct problem *problem) {
+    char words[FLEN_STATUS] = "";
+    if (status == MEMORY_ALLOCATION || status == FILE_NOT_CREATED || status == FILE_NOT_OPENED)
+        return problem_set_memory(problem);
+    session->library->fits_get_errstatus(status, words);
+    return problem_set(problem, -EIO, 0,
+                       "the FITS header cannot be made: %s, choose another format", words);
 }
 
 static int put_headers(struct fits_writer *writer, struct wire *to, struct problem *problem) {
@@ -327,14 +341,8 @@ static int put_headers(struct fits_writer *writer, struct wire *to, struct probl
     }
     session.library->fits_create_file(&session.file, "mem://", &status);
     make_headers(writer, &session, pointers, pointers + count, &primary, &table, &status);
-    if (status != 0 || primary == NULL || table == NULL) {
-        char words[FLEN_STATUS] = "";
-        session.library->fits_get_errstatus(status, words);
-        r = status == MEMORY_ALLOCATION
-                ? problem_set_memory(problem)
-                : problem_set(problem, -EIO, 0,
-                              "the FITS header cannot be made: %s, choose another format",
-                              words);
+    if (status != 0) {
+        r = complain_headers(&session, status, problem);
         goto out;
     }
     put_header(to, primary);
