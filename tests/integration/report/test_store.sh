@@ -164,4 +164,40 @@ cp old2.db o.db
 status 'a store of an earlier version is pruned' 0 "$votreport" prune --keep 1 o.db
 status 'and holds together' 0 "$votreport" check o.db
 
+# Files that are none of ours, or were damaged: each command says so in one line, and changes nothing.
+printf 'This is a text that is long enough to be taken for a database by who does not look.\n' >text.db
+sqlite3 other.db 'CREATE TABLE run (id)'
+cp a.db newer.db
+sqlite3 newer.db 'PRAGMA user_version = 99'
+head -c 5000 a.db >cut.db
+cp a.db zeroed.db
+dd if=/dev/zero of=zeroed.db bs=4096 seek=1 count=200 conv=notrunc 2>/dev/null
+cp a.db rootless.db
+sqlite3 rootless.db 'DROP TABLE run'
+: >empty.db
+mkdir folder.db
+for file in text other newer cut zeroed rootless empty folder; do
+    [ -d "$file.db" ] || cksum "$file.db" >sum
+    for command in list show diff sql merge prune; do
+        case $command in
+        diff) set -- diff "$file.db" "$file.db" ;;
+        sql) set -- sql "$file.db" 'SELECT count(*) FROM run' ;;
+        merge) set -- merge "$file.db" -o merged.db ;;
+        prune) set -- prune --keep 1 "$file.db" ;;
+        *) set -- "$command" "$file.db" ;;
+        esac
+        "$votreport" "$@" >out 2>err
+        code=$?
+        [ "$code" -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "^votreport: [a-z]*\.db: ." err
+        result $? "$command refuses $file.db in one line"
+    done
+    "$votreport" check "$file.db" >out 2>err
+    [ $? -eq 2 ] && [ -s err ] && ! grep -qv "^votreport: $file.db: ." err
+    result $? "check refuses $file.db"
+    [ -d "$file.db" ] || cksum "$file.db" | cmp -s sum -
+    result $? "and $file.db is as it was"
+done
+[ ! -e merged.db ]
+result $? 'nothing was merged'
+
 finish
