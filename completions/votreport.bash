@@ -7,7 +7,8 @@ _votreport_values() {
     case "$1 $2" in
     *' --color') echo auto always never ;;
     'diff --by' | 'export --by') echo function file module line ;;
-    'diff --metric') echo peak_added live_end total count peak_map combined rss time ;;
+    'diff --metric' | 'trend --metric') echo peak_added live_end total count peak_map combined rss time ;;
+    'diff --format') echo text markdown json csv html ;;
     'export --metric') echo peak_added live_peak live_end net total count ;;
     'export --space') echo heap map_anon map_file map_reserved ;;
     'export --format' | 'export -f')

@@ -3,6 +3,8 @@
 #include "command.h"
 
 #include "comparison.h"
+#include "outfile.h"
+#include "page.h"
 #include "render.h"
 
 #include <string.h>
@@ -28,7 +30,11 @@ static const char help[] =
     "  --sites N         list N call sites instead of the tree\n"
     "  --name NAME       only this benchmark, with all its parameters\n"
     "  --all             compare `process`, too, where regions are marked\n"
-    "  --json            for scripts: exact numbers, every field, whole stacks\n"
+    "  --format FORMAT   text (the default), markdown (for a comment), json (for scripts: "
+    "exact\n"
+    "                    numbers, every field, whole stacks), csv or html (as votreport html)\n"
+    "  --json            --format json\n"
+    "  -o, --output FILE where to write it; otherwise standard output\n"
     "  --bytes           exact bytes instead of KiB, MiB ...\n"
     "  --color WHEN      auto, always or never\n"
     "  --help            this text\n"
@@ -37,11 +43,27 @@ static const char help[] =
     "\n"
     "Example: votreport diff main.db branch.db\n";
 
+enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_CSV, FORMAT_HTML };
+
 struct options {
     struct command_output output;
     struct comparison_settings settings;
     struct render_diff render;
+    enum format format;
+    const char *path; /* NULL: standard output */
 };
+
+static int parse_format(const char *text, struct options *options) {
+    static const char *const words[] = {"text", "markdown", "json", "csv", "html"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(text, words[i]) == 0) {
+            options->format = (enum format)i;
+            return -1;
+        }
+    }
+    return command_usage(&cmd_diff,
+                         "--format takes text, markdown, json, csv or html, not '%s'", text);
+}
 
 static int parse_metric(const char *text, struct options *options) {
     if (metric_parse(text, &options->settings.metric) < 0)
@@ -67,8 +89,37 @@ static int parse_by(const char *text, struct options *options) {
                          text);
 }
 
+enum { OUTPUT = 'o', SITES = COMMAND_OWN, METRIC, BY, FRAMES, FORMAT };
+
+static int parse_count(const char *option, size_t *ret_count) {
+    return command_count_parse(&cmd_diff, option, optarg, 1000000, ret_count)
+               ? -1
+               : EXIT_CODE_TROUBLE;
+}
+
+static int take_option(int option, char **arguments, struct options *options) {
+    switch (option) {
+    case SITES:
+        return parse_count("--sites", &options->render.sites_max);
+    case FRAMES:
+        return parse_count("--max-frames", &options->render.frames_max);
+    case METRIC:
+        return parse_metric(optarg, options);
+    case BY:
+        return parse_by(optarg, options);
+    case FORMAT:
+        return parse_format(optarg, options);
+    case OUTPUT:
+        options->path = optarg;
+        return -1;
+    default:
+        if (comparison_option(&options->settings, option, optarg))
+            return -1;
+        return command_common_option(&cmd_diff, option, arguments, &options->output);
+    }
+}
+
 static int parse(int count, char **arguments, struct options *options) {
-    enum { SITES = COMMAND_OWN, METRIC, BY, FRAMES };
     static const struct option table[] = {
         COMMAND_OUTPUT_OPTIONS,
         COMPARISON_OPTIONS,
@@ -76,38 +127,58 @@ static int parse(int count, char **arguments, struct options *options) {
         {"metric", required_argument, NULL, METRIC},
         {"by", required_argument, NULL, BY},
         {"max-frames", required_argument, NULL, FRAMES},
+        {"format", required_argument, NULL, FORMAT},
+        {"output", required_argument, NULL, OUTPUT},
         {0},
     };
     int status = -1;
     int option;
-    while (status < 0 && (option = getopt_long(count, arguments, ":h", table, NULL)) != -1) {
-        switch (option) {
-        case SITES:
-            if (!command_count_parse(&cmd_diff, "--sites", optarg, 1000000,
-                                     &options->render.sites_max))
-                status = EXIT_CODE_TROUBLE;
-            break;
-        case FRAMES:
-            if (!command_count_parse(&cmd_diff, "--max-frames", optarg, 1000000,
-                                     &options->render.frames_max))
-                status = EXIT_CODE_TROUBLE;
-            break;
-        case METRIC:
-            status = parse_metric(optarg, options);
-            break;
-        case BY:
-            status = parse_by(optarg, options);
-            break;
-        default:
-            if (!comparison_option(&options->settings, option, optarg))
-                status = command_common_option(&cmd_diff, option, arguments, &options->output);
-        }
-    }
+    while (status < 0 && (option = getopt_long(count, arguments, ":ho:", table, NULL)) != -1)
+        status = take_option(option, arguments, options);
     if (status >= 0)
         return status;
+    if (options->output.json)
+        options->format = FORMAT_JSON;
     if (count - optind != 2)
         return command_usage(&cmd_diff, "it takes two stores: BEFORE and AFTER");
+    if (options->format == FORMAT_HTML && options->settings.metric != METRIC_PEAK_ADDED)
+        return command_usage(&cmd_diff,
+                             "a page is about peak_added: --format html takes no other "
+                             "--metric");
     return -1;
+}
+
+static int write_as(FILE *stream, const struct options *options, const struct diff *diff) {
+    struct term term = term_open(stream, options->output.color, options->output.exact_bytes);
+    switch (options->format) {
+    case FORMAT_MARKDOWN:
+        return render_diff_markdown(stream, diff, &options->render);
+    case FORMAT_JSON:
+        return render_diff_json(stream, diff, &options->render);
+    case FORMAT_CSV:
+        return render_diff_csv(stream, diff);
+    case FORMAT_HTML:
+        return page_write(stream, diff, true);
+    default:
+        return render_diff_text(&term, diff, &options->render);
+    }
+}
+
+/* Whole, or not at all where it is a file. */
+static int write_out(const struct options *options, const struct diff *diff) {
+    struct outfile file;
+    struct fault fault = {0};
+    const char *path = options->path ? options->path : "standard output";
+    int r = outfile_open(options->path, &file, &fault);
+    if (r < 0)
+        return command_fault(path, &fault);
+    r = write_as(file.stream, options, diff);
+    if (r < 0) {
+        outfile_abandon(&file);
+        complain_at(path, 0, "%s", strerror(-r));
+        return EXIT_CODE_TROUBLE;
+    }
+    return outfile_commit(&file, &fault) < 0 ? command_fault(path, &fault) : EXIT_CODE_OK;
 }
 
 static int diff(const struct options *options, char **stores) {
@@ -117,13 +188,9 @@ static int diff(const struct options *options, char **stores) {
     if (comparison_load(stores[0], stores[1], &options->settings, &comparison, &path, &fault) <
         0)
         return command_fault(path, &fault);
-    struct term term = term_open(stdout, options->output.color, options->output.exact_bytes);
-    int r = options->output.json ? render_diff_json(stdout, &comparison.diff, &options->render)
-                                 : render_diff_text(&term, &comparison.diff, &options->render);
+    int status = write_out(options, &comparison.diff);
     comparison_finish(&comparison);
-    if (r < 0)
-        complain("%s", strerror(-r));
-    return command_flush(r < 0 ? EXIT_CODE_TROUBLE : EXIT_CODE_OK);
+    return status;
 }
 
 static int run(int count, char **arguments) {

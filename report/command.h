@@ -35,6 +35,7 @@ extern const struct command cmd_run;
 extern const struct command cmd_show;
 extern const struct command cmd_sql;
 extern const struct command cmd_top;
+extern const struct command cmd_trend;
 
 /* Codes of the long options that several commands have; their own begin at COMMAND_OWN. */
 enum command_option {

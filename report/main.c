@@ -13,9 +13,9 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &cmd_run,   &cmd_import, &cmd_list,  &cmd_show,  &cmd_top,
-    &cmd_diff,  &cmd_gate,   &cmd_html,  &cmd_flame, &cmd_export,
-    &cmd_merge, &cmd_prune,  &cmd_check, &cmd_sql,   &cmd_dump,
+    &cmd_run,   &cmd_import, &cmd_list, &cmd_show,  &cmd_top,    &cmd_diff,
+    &cmd_gate,  &cmd_trend,  &cmd_html, &cmd_flame, &cmd_export, &cmd_merge,
+    &cmd_prune, &cmd_check,  &cmd_sql,  &cmd_dump,
 };
 
 static void print_help(void) {

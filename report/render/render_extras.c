@@ -8,6 +8,7 @@
  */
 #include "render.h"
 
+#include "sparkline.h"
 #include "table.h"
 
 #include <errno.h>
@@ -18,9 +19,6 @@
 #define SPARK_MARGIN 2
 #define SPARK_WIDTH  72
 #define BAR_WIDTH    40
-
-static const char *const eighths[] = {"\u2581", "\u2582", "\u2583", "\u2584",
-                                      "\u2585", "\u2586", "\u2587", "\u2588"};
 
 static void show_slack(const struct term *term, const struct profile_region *region) {
     char slack[SIZES_TEXT_BYTES + 1], usable[SIZES_TEXT_BYTES + 1];
@@ -56,7 +54,7 @@ static void bar_text(const struct term *term, char ret_text[4 * BAR_WIDTH], int6
         columns = 1;
     ret_text[0] = '\0';
     for (size_t i = 0; i < columns && i < BAR_WIDTH; i++)
-        strcat(ret_text, term->blocks ? eighths[7] : "#");
+        strcat(ret_text, term->blocks ? "\u2588" : "#");
 }
 
 static int show_sizes(const struct term *term, const struct profile_region *region) {
@@ -127,12 +125,8 @@ static void show_sparkline(const struct term *term, const struct profile_region 
     for (size_t i = 0; i < columns; i++)
         if (live[i] < least)
             least = live[i];
-    double span = (double)most - (double)least;
     fprintf(term->stream, "  %s", term_on(term, TERM_DIM));
-    for (size_t i = 0; i < columns; i++) {
-        double height = span > 0 ? ((double)live[i] - (double)least) / span : 1;
-        fputs(eighths[(size_t)(height * 7 + 0.5)], term->stream);
-    }
+    sparkline_write(term->stream, live, columns, least, most);
     fprintf(term->stream, "%s\n  live heap over %.3f s, from %s to %s\n",
             term_off(term, TERM_DIM), (double)length_of(region) / 1e9,
             term_bytes(term, least_text, least, false),
