@@ -7,6 +7,7 @@ set -u
 
 driver=$1
 shim=$2
+votreport=$3
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
 
@@ -68,6 +69,32 @@ discarding_needs_a_megabyte() {
     is_below "$peak" 1048577
 }
 
+# peak REGION ARGUMENT...: what the region adds at its peak, by the trace.
+peak() {
+    peak_region=$1
+    shift
+    rm -f "$work/trace.vtr"
+    VOTRACE_OUTPUT=$work/trace.vtr VOTRACE_STACKS=none LD_PRELOAD=$shim "$driver" "$@" \
+        >/dev/null 2>"$work/err" || return 1
+    "$votreport" dump "$work/trace.vtr" 2>/dev/null | awk -v "region=\"$peak_region\"" '
+        $2 == region { inside = 1 }
+        inside && $1 == "heap:" {
+            split($3, start, "/")
+            for (i = 1; i < NF; i++)
+                if ($i == "peak") { print $(i + 1) - start[2]; exit }
+        }'
+}
+
+# A megabyte is enough, and four times as many rows need no more than a few bytes of it.
+# needs_a_megabyte_of_any_rows FORMAT REGION ARGUMENT...
+needs_a_megabyte_of_any_rows() {
+    any_format=$1
+    shift
+    few=$(peak "$@" "$work/few.$any_format.vot") && many=$(peak "$@" "$work/many.$any_format.vot") ||
+        return 1
+    is_below 100000 "$few" && is_below "$many" 1048577 && is_below "$many" $((few + 16384))
+}
+
 text_tells_the_same() {
     peak=$(measure stream binary) || return 1
     VOTRACE_OUTPUT=$work/trace.vtr LD_PRELOAD=$shim "$driver" "$work/binary.vot" >"$work/text" ||
@@ -84,6 +111,19 @@ for format in $formats; do
     check "--discard of $format needs a megabyte at most" discarding_needs_a_megabyte "$format"
     check "stream of $format needs little more than the values" \
         needs_little_more_than_the_values "$format"
+done
+for format in $formats fits; do
+    "$driver" generate --preset numeric --rows 20000 --format "$format" -o "$work/few.$format.vot" &&
+        "$driver" generate --preset numeric --rows 80000 --format "$format" \
+            -o "$work/many.$format.vot" || exit 1
+    check "--discard of $format needs a megabyte of any number of rows" \
+        needs_a_megabyte_of_any_rows "$format" parse parse --discard
+    check "stats of $format needs a megabyte of any number of rows" \
+        needs_a_megabyte_of_any_rows "$format" stats stats
+    for to in tabledata binary2 fits; do
+        check "convert of $format to $to needs a megabyte of any number of rows" \
+            needs_a_megabyte_of_any_rows "$format" convert convert --format "$to" -o /dev/null
+    done
 done
 check 'buffer of binary needs more than twice as much as stream' buffer_needs_twice_as_much binary
 check 'buffer of binary2 needs more than twice as much as stream' buffer_needs_twice_as_much binary2
