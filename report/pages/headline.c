@@ -19,7 +19,8 @@
 #include <string.h>
 
 struct tally {
-    size_t counts[DIFF_SAME + 1];
+    size_t counts[DIFF_UNKNOWN + 1]; /* what may be chance is not among worse and better */
+    size_t noisy;
     size_t alarming;
     const struct diff_row *largest; /* the largest change; of one side the largest row */
     const struct diff_row *unfit;   /* a row of which a side is not to be trusted */
@@ -42,7 +43,7 @@ static int64_t magnitude_of(const struct diff_row *row) {
 }
 
 bool headline_is_alarming(const struct diff_row *row) {
-    return row->before.run && row->after.run && row->ratio > GATE_MAX_RATIO &&
+    return diff_is_change(row) && row->ratio > GATE_MAX_RATIO &&
            change_of(row) > GATE_MAX_ADDED_BYTES;
 }
 
@@ -51,7 +52,10 @@ static struct tally tally_make(const struct diff *diff, bool two_sides) {
     for (size_t i = 0; i < diff->row_count; i++) {
         const struct diff_row *row = &diff->rows[i];
         bool counts = !two_sides || (row->before.run && row->after.run);
-        tally.counts[row->status]++;
+        bool may_be_chance =
+            (row->status == DIFF_WORSE || row->status == DIFF_BETTER) && !diff_is_change(row);
+        tally.counts[row->status] += !may_be_chance;
+        tally.noisy += may_be_chance;
         tally.alarming += headline_is_alarming(row);
         if (counts && (!tally.largest || magnitude_of(row) > magnitude_of(tally.largest)))
             tally.largest = row;
@@ -101,6 +105,8 @@ static void say_title(FILE *stream, const struct diff *diff, bool two_sides,
     else if (!two_sides)
         fprintf(stream, "%zu measurements; %s needs most, %s at its peak", diff->row_count,
                 name, bytes_text(bytes, tally->largest->after.peak_added));
+    else if (changed == 0 && tally->noisy > 0)
+        fputs("Nothing changed beyond what repeats differ by", stream);
     else if (changed == 0)
         fprintf(stream, "%s memory at the peak is the same, to the byte",
                 diff->common_count == 1 ? name : "Every benchmark's");
@@ -266,6 +272,10 @@ static void say_judgement(FILE *stream, const struct tally *tally) {
                 "votreport "
                 "gate has when it is told none.",
                 tally->alarming, 100 * (GATE_MAX_RATIO - 1), floor);
+    else if (worse == 0 && tally->noisy > 0)
+        fputs("No reason to worry yet: the differences may be chance, and more repeats would "
+              "tell (votreport run --repeat).",
+              stream);
     else if (worse > 0)
         fprintf(stream,
                 "No reason to worry: whatever grew did so by less than %.3g\u00a0%% or %s, the "
@@ -308,12 +318,14 @@ static void judge(struct headline *headline, const struct tally *tally, bool two
         {HEADLINE_WORSE, "Take with care"}, {HEADLINE_WORSE, "Worth a look"},
         {HEADLINE_PLAIN, "Slightly more"},  {HEADLINE_BETTER, "Less memory"},
         {HEADLINE_PLAIN, "No change"},      {HEADLINE_PLAIN, "Measured exactly"},
+        {HEADLINE_PLAIN, "Within noise"},
     };
     size_t kind = tally->unfit                    ? 0
                   : !two_sides || !tally->largest ? 5
                   : tally->alarming > 0           ? 1
                   : worse > 0                     ? 2
                   : better > 0                    ? 3
+                  : tally->noisy > 0              ? 6
                                                   : 4;
     headline->tone = kinds[kind].tone;
     headline->verdict =

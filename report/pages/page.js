@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* page.js: one subject at a time, in its parts; the theme; the keys of the whole page. */
 
-const STATUS_WORDS = {worse: 'more', better: 'less', added: 'added', removed: 'removed', same: 'the same', shown: ''};
+const STATUS_WORDS = {worse: 'more', better: 'less', added: 'added', removed: 'removed', same: 'the same', noise: 'noise', unknown: 'unknown', shown: ''};
 
 class Page {
     constructor(data) {

@@ -2,6 +2,7 @@
 /* page_data.c: a subject for each row, then the tables that subjects refer to. */
 #include "page_data.h"
 
+#include "compared.h"
 #include "context.h"
 #include "headline.h"
 #include "render.h"
@@ -94,6 +95,22 @@ static void write_side_words(struct json *json, const char *side,
     }
 }
 
+/* Whether a difference that varies is more than noise; nothing where every byte is certain. */
+static int write_certainty(struct json *json, const struct diff_row *row) {
+    if (!row->before.run || !row->after.run || row->certainty == DIFF_EXACT)
+        return 0;
+    char *text = NULL;
+    char *words = compared_certainty(row);
+    if (words && asprintf(&text, "Is the difference certain? %s.", words) < 0)
+        text = NULL;
+    if (text)
+        json_text(json, NULL, text);
+    free(words);
+    int r = text ? 0 : -ENOMEM;
+    free(text);
+    return r;
+}
+
 static int write_words(struct json *json, const struct diff_row *row, bool is_alone,
                        bool is_full) {
     bool two = row->before.run && row->after.run;
@@ -106,6 +123,7 @@ static int write_words(struct json *json, const struct diff_row *row, bool is_al
     free(about);
     write_side_words(json, two ? "Before," : "Here,", &row->before);
     write_side_words(json, two ? "After," : "Here,", &row->after);
+    int r = write_certainty(json, row);
     if (two && diff_mappings_changed(row))
         json_text(json, NULL, "Its anonymous mappings changed, too: votreport diff has them.");
     if (is_full)
@@ -113,12 +131,15 @@ static int write_words(struct json *json, const struct diff_row *row, bool is_al
                   "Its graph and its call sites are left out, so that the page stays small: "
                   "votreport html --name shows it alone.");
     json_end(json, ']');
-    return 0;
+    return r;
 }
 
 static int write_subject(struct context *context, const struct diff_row *row, bool two_sides,
                          bool is_alone) {
-    static const char *const words[] = {"worse", "better", "added", "removed", "same"};
+    static const char *const words[] = {"worse",   "better", "added",
+                                        "removed", "same",   "unknown"};
+    bool may_be_chance =
+        (row->status == DIFF_WORSE || row->status == DIFF_BETTER) && !diff_is_change(row);
     struct json *json = &context->json;
     bool is_full = ftell(json->stream) > PAGE_DATA_BYTES;
     char *name = render_row_name(row);
@@ -128,7 +149,10 @@ static int write_subject(struct context *context, const struct diff_row *row, bo
     json_text(json, "name", name);
     free(name);
     json_text(json, "region", row->region);
-    json_text(json, "status", two_sides ? words[row->status] : "shown");
+    json_text(json, "status",
+              !two_sides      ? "shown"
+              : may_be_chance ? "noise"
+                              : words[row->status]);
     json_ratio(json, "ratio", row->ratio);
     int r = write_words(json, row, is_alone, is_full);
     if (r == 0)

@@ -12,6 +12,7 @@
 #include "headline.h"
 #include "markup.h"
 #include "page.h"
+#include "refused_alloc.h"
 #include "run_builder.h"
 #include "run_data.h"
 #include "sha256.h"
@@ -202,6 +203,27 @@ static void test_nothing_in_common_is_said(void **state) {
     compared_close(&compared);
 }
 
+static void test_a_difference_that_may_be_chance_is_no_news(void **state) {
+    static const uint64_t bytes[2][3] = {{100000, 900000, 500000}, {110000, 910000, 520000}};
+    struct run runs[2][3];
+    struct diff diff;
+    struct headline headline;
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < 3; i++)
+            MAKE(&runs[side][i], "binary", {"main/keep", bytes[side][i]});
+    assert_int_equal(diff_compare(runs[0], 3, runs[1], 3, false, &diff), 0);
+    assert_int_equal(headline_make(&diff, true, &headline), 0);
+    assert_string_equal(headline.verdict, "Within noise");
+    assert_int_equal(headline.tone, HEADLINE_PLAIN);
+    assert_string_equal(headline.title, "Nothing changed beyond what repeats differ by");
+    assert_non_null(strstr(headline.advice, "may be chance"));
+    assert_non_null(strstr(headline.advice, "the median counts"));
+    headline_finish(&headline);
+    diff_finish(&diff);
+    for (size_t i = 0; i < 6; i++)
+        run_finish(&runs[i / 3][i % 3]);
+}
+
 static void test_one_side_says_what_it_needs_and_who_holds_most(void **state) {
     struct run run;
     struct diff diff;
@@ -386,6 +408,30 @@ static void test_a_picture_says_every_sum_and_closes_every_group(void **state) {
     run_finish(&run);
 }
 
+static void test_no_memory_is_an_error_and_nothing_is_lost(void **state) {
+    struct run before, after;
+    struct diff diff;
+    bool refused = true;
+    FILE *nowhere = fopen("/dev/null", "w");
+    assert_non_null(nowhere);
+    MAKE(&before, "binary", {"main/a/b", 1000}, {"main/c", 70}, {"-", 3});
+    MAKE(&after, "binary", {"main/a/b", 900}, {"main/d/e", 4000});
+    assert_int_equal(diff_compare(&before, 1, &after, 1, true, &diff), 0);
+    for (size_t n = 1; refused; n++) {
+        refused_alloc = (struct refused_alloc){.left = n};
+        int page = page_write(nowhere, &diff, true);
+        int picture = page == 0 ? flame_svg_write(nowhere, &diff.rows[0], 1200) : 0;
+        refused = refused_alloc.happened;
+        refused_alloc = (struct refused_alloc){0};
+        assert_true(page == 0 || (refused && page == -ENOMEM));
+        assert_true(picture == 0 || (refused && picture == -ENOMEM));
+    }
+    fclose(nowhere);
+    diff_finish(&diff);
+    run_finish(&before);
+    run_finish(&after);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_digests_are_those_of_the_standard),
@@ -397,12 +443,14 @@ int main(void) {
         cmocka_unit_test(test_savings_are_better_and_equal_bytes_no_change),
         cmocka_unit_test(test_a_run_that_missed_something_is_said_first),
         cmocka_unit_test(test_nothing_in_common_is_said),
+        cmocka_unit_test(test_a_difference_that_may_be_chance_is_no_news),
         cmocka_unit_test(test_one_side_says_what_it_needs_and_who_holds_most),
         cmocka_unit_test(test_a_cut_tree_has_the_sums_of_the_whole),
         cmocka_unit_test(test_a_long_timeline_keeps_ends_lows_and_highs),
         cmocka_unit_test(test_a_hostile_name_cannot_leave_its_place),
         cmocka_unit_test(test_a_page_of_nothing_is_whole),
         cmocka_unit_test(test_a_picture_says_every_sum_and_closes_every_group),
+        cmocka_unit_test(test_no_memory_is_an_error_and_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,6 +158,10 @@ if [ -z "$chromium" ]; then
     exit 0
 fi
 quiet 'the page of two opens from disk without a complaint' two.html
+"$votreport" run --db other.db --name other -- "$victim" 10 || exit 1
+"$votreport" html a.db other.db -o apart.html
+quiet 'and that of two that have nothing in common' apart.html
+says 'which says so' dom 'no benchmark in common'
 quiet 'so does that of hostile names' hostile.html
 lacks 'none of which became a script' dom '<title>owned'
 says 'and which are all there as text' dom 'not UTF-8'
