@@ -69,10 +69,10 @@ static int copy_attributes(struct parse *parse, const xmlChar **attributes, size
             .name = (const char *)given[0],
             .prefix = (const char *)given[1],
             .uri = (const char *)given[2],
-            .value = memcpy(to, given[3], length),
+            .value = to,
         };
-        to[length] = '\0';
-        to += length + 1;
+        to = reader_push_value(to, (const char *)given[3], length);
+        *to++ = '\0';
     }
     return 0;
 }

@@ -112,6 +112,18 @@ int reader_push_complain_entity(const char *name, uint64_t lineno, struct proble
                        name);
 }
 
+char *reader_push_value(char *to, const char *value, size_t length) {
+    static const char escape[] = "&#38;";
+    const char *end = value + length;
+    while (value < end) {
+        *to++ = *value;
+        bool escaped = *value == '&' && (size_t)(end - value) >= sizeof(escape) - 1 &&
+                       memcmp(value, escape, sizeof(escape) - 1) == 0;
+        value += escaped ? sizeof(escape) - 1 : 1;
+    }
+    return to;
+}
+
 int reader_push_cdata(bool *after_cr, const char *text, size_t length,
                       int (*take)(void *context, const char *text, size_t length),
                       void *context) {

@@ -61,6 +61,12 @@ int reader_push_complain_entity(const char *name, uint64_t lineno,
                                 struct problem *problem) _nonnull_;
 
 /*
+ * Copy an attribute's value, in which libxml2 leaves an ampersand as "&#38;" when it does not
+ * expand entities. Returns what is behind the copy, which is no longer than @length.
+ */
+char *reader_push_value(char *to, const char *value, size_t length) _nonnull_;
+
+/*
  * Text of a CDATA section, whose line ends libxml2 leaves as they are when it is fed in pieces:
  * they become newlines (XML 1.0, 2.11), a CR and LF one, also when they come apart. @after_cr is
  * kept between pieces of a section, and false before. Returns the first of @take that is not 0.
