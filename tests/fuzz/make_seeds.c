@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * make_seeds.c: the corpus of fuzz_trace, one trace for each thing that a trace can hold.
+ * make_seeds.c: the corpus of fuzz_trace, one trace for each thing that a trace can hold, and
+ * that of fuzz_store.
  *
  *     make_seeds FILE...
  *
- * The last component of FILE says which, see `seeds`. Made when the project is built, so that
- * they are always of the layout that is read.
+ * The last component of FILE says which, see `seeds` and `stores`. Made when the project is
+ * built, so that they are always of the layout that is read.
  */
+#include "run.h"
+#include "store.h"
 #include "trace_builder.h"
 
 #include <stdio.h>
@@ -167,6 +170,59 @@ static const struct {
     {"lanes_cut.vtr", seed_lanes_then_region, 3000},
 };
 
+/* Stores of these traces, in this order; a trace may come twice. */
+static const struct {
+    const char *name;
+    void (*make[4])(struct trace_builder *builder);
+} stores[] = {
+    {"one.db", {seed_regions}},
+    {"several.db", {seed_regions, seed_timeline, seed_usable, seed_thread}},
+    {"alike.db", {seed_regions, seed_regions, seed_killed}},
+};
+
+/* The same each time, but for the uuid. */
+static int run_make(void (*make)(struct trace_builder *builder), uint32_t pid,
+                    struct run *ret_run, struct fault *fault) {
+    struct trace_builder builder;
+    struct trace *trace;
+    size_t size;
+    const struct run_param param = {"format", "binary"};
+    *ret_run = (struct run){.repeat = 1, .outcome = RUN_EXITED};
+    trace_builder_init(&builder);
+    make(&builder);
+    builder.header.pid = pid;
+    unsigned char *bytes = trace_builder_write(&builder, &size);
+    int r = trace_from_bytes(bytes, size, &trace, fault);
+    if (r == 0) {
+        r = profile_from_trace(trace, &ret_run->profile, fault);
+        trace_close(trace);
+    }
+    free(bytes);
+    if (r == 0)
+        r = run_describe(ret_run, "votable.parse", &param, 1);
+    memcpy(ret_run->set_uuid, ret_run->uuid, sizeof(ret_run->set_uuid));
+    return r;
+}
+
+static int store_make(const char *path, size_t number) {
+    struct fault fault = {0};
+    struct store *store;
+    remove(path);
+    int r = store_open(path, STORE_WRITE, &store, &fault);
+    if (r < 0)
+        return r;
+    for (uint32_t i = 0; r == 0 && i < 4 && stores[number].make[i]; i++) {
+        struct run run;
+        struct run *one = &run;
+        r = run_make(stores[number].make[i], 4711 + i, &run, &fault);
+        if (r == 0)
+            r = store_add(store, &one, 1, &fault);
+        run_finish(&run);
+    }
+    store_close(store);
+    return r;
+}
+
 /* Returns 0, or -1 when there is no such seed or it cannot be written. */
 static int make(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -188,6 +244,9 @@ static int make(const char *path) {
         free(bytes);
         return r;
     }
+    for (size_t i = 0; i < sizeof(stores) / sizeof(stores[0]); i++)
+        if (strcmp(stores[i].name, name) == 0)
+            return store_make(path, i);
     return -1;
 }
 
