@@ -25,6 +25,11 @@ static inline bool is_blank(char c) {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
+/* Not simply text. */
+static inline bool is_special(char c) {
+    return (c & 0x80) != 0 || c < ' ' || c == '<' || c == '&' || c == '>';
+}
+
 /*
  * The first byte from @c on that is not simply text: '<', '&', '>' (which may end a "]]>"),
  * control characters and all beyond ASCII. NULL when there is none before @end, or close to it.
@@ -46,7 +51,7 @@ static inline const char *find_special(const char *c, const char *end) {
     }
 #else
     for (; end - c >= MARGIN_BYTES; c++)
-        if ((*c & 0x80) != 0 || *c < ' ' || *c == '<' || *c == '&' || *c == '>')
+        if (is_special(*c))
             return c;
 #endif
     return NULL;
@@ -153,4 +158,21 @@ const char *plain_row_cell(struct plain_cursor *cursor, size_t *ret_length,
             cursor->lines -= *c == '\n';
     cursor->at = end + sizeof("</TD>") - 1;
     return text;
+}
+
+const char *plain_text_end(const char *from, const char *end, uint64_t *ret_lines) {
+    uint64_t lines = 0;
+    for (const char *c = from;; c++) {
+        const char *special = find_special(c, end);
+        if (special != NULL)
+            c = special;
+        else
+            while (c < end && !is_special(*c))
+                c++;
+        if (c == end || (*c != '\n' && *c != '\t')) {
+            *ret_lines = lines;
+            return c;
+        }
+        lines += *c == '\n';
+    }
 }

@@ -38,3 +38,10 @@ void plain_row_enter(struct plain_cursor *cursor, const char *from, uint64_t lin
  */
 const char *plain_row_cell(struct plain_cursor *cursor, size_t *ret_length,
                            uint64_t *ret_lines) _must_check_ _nonnull_;
+
+/*
+ * Where text from @from on is no longer plain: at the first '<', '&' or '>', control character
+ * or byte beyond ASCII, or at @end; and the newlines before that.
+ */
+const char *plain_text_end(const char *from, const char *end,
+                           uint64_t *ret_lines) _must_check_ _nonnull_;

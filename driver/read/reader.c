@@ -148,9 +148,14 @@ int reader_feed(struct reader *reader) {
     while (!reader->at_end) {
         size_t bytes;
         int r = reader_read(reader, piece, sizeof(piece), &bytes);
-        if (r == 0)
-            r = reader_push(reader->context, piece, bytes, reader->options->limits.tag_bytes,
-                            reader->problem);
+        if (r < 0)
+            return r;
+        size_t taken = reader_take_ahead(reader, piece, bytes);
+        r = reader->problem->code;
+        /* No bytes at all mean the end. */
+        if (r == 0 && (taken < bytes || bytes == 0))
+            r = reader_push(reader->context, piece + taken, bytes - taken,
+                            reader->options->limits.tag_bytes, reader->problem);
         if (r < 0)
             return r;
     }

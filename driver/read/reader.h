@@ -83,6 +83,14 @@ int reader_tell_begin(struct reader *reader, const char *name, const char *local
                       size_t attribute_count, uint64_t lineno) _nonnull_;
 int reader_tell_end(struct reader *reader, const char *name, const char *local) _nonnull_;
 
+/*
+ * Text of a STREAM or TD that goes on from the last piece, of which base64 makes megabytes: it
+ * need not go through a parser that has nothing left to do and would not convert it. Returns how
+ * many bytes were taken, and none where there is no parser that tells events.
+ */
+size_t reader_take_ahead(struct reader *reader, const char *piece,
+                         size_t bytes) _must_check_ _nonnull_;
+
 /* Text, also of a CDATA section, for the builder or the consumer, whoever wants it. */
 int reader_take_text(struct reader *reader, const char *text, size_t length) _nonnull_;
 int reader_take_cdata(struct reader *reader, const char *text, size_t length) _nonnull_;

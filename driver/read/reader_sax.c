@@ -2,9 +2,9 @@
 /*
  * reader_sax.c: XML in pieces. What libxml2 finds goes to the builder at once and is forgotten.
  *
- * The shortest way is that of a row which does not go through libxml2 at all, because it is plain
- * and lies complete in its input: plain_rows.h. In all other rows it is that of a TD: two names
- * are compared as pointers into the parser's dictionary.
+ * Most of a table need not go through libxml2: text that fills a piece, which is base64, and rows
+ * that are plain and lie complete in its input (plain_rows.h). In all other rows the shortest way
+ * is that of a TD: two names are compared as pointers into the parser's dictionary.
  */
 #include "plain_rows.h"
 #include "reader.h"
@@ -16,19 +16,6 @@
 
 static struct reader *reader_of(void *context) {
     return ((xmlParserCtxtPtr)context)->_private;
-}
-
-/* libxml2 leaves an ampersand in a value as "&#38;" when it does not expand entities. */
-static char *append_value(char *to, const char *value, size_t length) {
-    static const char escape[] = "&#38;";
-    const char *end = value + length;
-    while (value < end) {
-        *to++ = *value;
-        bool escaped = *value == '&' && (size_t)(end - value) >= sizeof(escape) - 1 &&
-                       memcmp(value, escape, sizeof(escape) - 1) == 0;
-        value += escaped ? sizeof(escape) - 1 : 1;
-    }
-    return to;
 }
 
 /* What startElementNs is given. Attributes are five pointers: local name, prefix, namespace,
@@ -78,7 +65,7 @@ static int keep_start(struct reader *reader, const struct start *start) {
         kept->name = to;
         to = reader_append_name(to, (const char *)attribute[1], (const char *)attribute[0]);
         kept->value = to;
-        to = append_value(to, (const char *)attribute[3], value_length(attribute));
+        to = reader_push_value(to, (const char *)attribute[3], value_length(attribute));
         kept->length = (size_t)(to - kept->value);
     }
     return 0;
@@ -233,6 +220,21 @@ static void on_error(void *context, ERROR_POINTER error) {
     /* While the parser is made it has no reader yet; that it was not made is seen then. */
     if (reader != NULL)
         reader_on_error(reader, error);
+}
+
+size_t reader_take_ahead(struct reader *reader, const char *piece, size_t bytes) {
+    const bool listens = reader->td_name != NULL && builder_wants_text(&reader->builder);
+    const xmlParserCtxt *context = reader->context;
+    xmlParserInputPtr input = listens ? context->input : NULL;
+    if (input == NULL || context->instate != XML_PARSER_CONTENT || input->cur != input->end ||
+        input->buf == NULL || input->buf->encoder != NULL)
+        return 0;
+    uint64_t lines;
+    const char *end = plain_text_end(piece, piece + bytes, &lines);
+    input->line += (int)lines;
+    if (end > piece)
+        reader_take_text(reader, piece, (size_t)(end - piece));
+    return (size_t)(end - piece);
 }
 
 static void set_handlers(xmlSAXHandler *handlers) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows that are taken without the parser, and those that must not be. */
+/* Rows and text that are taken without the parser, and those that must not be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -243,6 +243,82 @@ static void test_rows_of_another_namespace_are_not_taken(void **state) {
     unlink(path);
 }
 
+static void test_plain_text_ends_at_what_a_parser_has_to_see(void **state) {
+    static const char stops[] = {'<', '&', '>', '\r', '\x01', '\x1f', '\x80', '\xff', '\0'};
+    for (size_t i = 0; i <= sizeof(stops); i++)
+        for (size_t length = 0; length < 70; length++) {
+            char *text = malloc(length + 1);
+            uint64_t lines = 99;
+            assert_non_null(text);
+            for (size_t j = 0; j < length; j++)
+                text[j] = j % 20 == 7 ? '\n' : j % 20 == 9 ? '\t' : "A /~]\x7f"[j % 6];
+            bool stopped = i < sizeof(stops);
+            if (stopped)
+                text[length] = stops[i];
+            assert_ptr_equal(plain_text_end(text, text + length + stopped, &lines),
+                             text + length);
+            assert_int_equal(lines, (length + 12) / 20);
+            free(text);
+        }
+}
+
+/* 6 bytes a line, one row each; a piece of the document ends in the middle of one. */
+static void write_stream(const char *middle, size_t lines, char path[32]) {
+    strcpy(path, "/tmp/test_plain.XXXXXX");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    FILE *file = fdopen(fd, "w");
+    assert_non_null(file);
+    fputs("<VOTABLE><RESOURCE><TABLE><FIELD name='i' datatype='short' arraysize='3'/>"
+          "<DATA><BINARY><STREAM encoding='base64'>\n",
+          file);
+    for (size_t i = 0; i < lines; i++)
+        fprintf(file, "AB%c/%c+Z9\n%s", (char)('A' + i % 26), (char)('a' + i % 25),
+                i + 1 == lines * 4 / 5 ? middle : "");
+    fputs("</STREAM></BINARY></DATA></TABLE></RESOURCE></VOTABLE>\n", file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The same as from a tree, where all text comes from the parser, and so are line and words. */
+static void test_streams_are_those_of_the_parser(void **state) {
+    static const char *const middles[] = {
+        "",
+        "<!-- < -->",
+        "&#65;AAAAAAA",
+        "<![CDATA[AAAAAAAA]]>",
+        "\r\nAAAA\r\nAAAA\r\n",
+        "<?p?>",
+        "*",
+        "\n\n\xc3\xa9",
+        "<x/>",
+        "A",
+        "&lt;",
+        "AAAA====",
+    };
+    for (size_t i = 0; i < sizeof(middles) / sizeof(middles[0]); i++)
+        for (size_t lines = 3; lines < 20000; lines = lines * 5 + 1) {
+            char path[32];
+            struct votable votables[STRATEGIES] = {0};
+            struct problem problems[STRATEGIES] = {0};
+            uint64_t hashes[STRATEGIES] = {0};
+            write_stream(middles[i], lines, path);
+            for (int j = 0; j < STRATEGIES; j++) {
+                int r = votable_read(path, (enum strategy)j, &votables[j], &problems[j]);
+                const struct table *table = r == 0 ? votables[j].tables[0] : NULL;
+                if (table != NULL)
+                    hashes[j] =
+                        checksum_columns(table->columns, table->field_count, table->rows);
+                votable_finish(&votables[j]);
+            }
+            assert_int_equal(hashes[STRATEGY_STREAM], hashes[STRATEGY_DOM]);
+            assert_int_equal(hashes[STRATEGY_BUFFER], hashes[STRATEGY_DOM]);
+            assert_int_equal(problems[STRATEGY_STREAM].code, problems[STRATEGY_DOM].code);
+            assert_int_equal(problems[STRATEGY_STREAM].lineno, problems[STRATEGY_DOM].lineno);
+            assert_string_equal(problems[STRATEGY_STREAM].text, problems[STRATEGY_DOM].text);
+            unlink(path);
+        }
+}
+
 static int begin(void **state) {
     votable_library_init();
     return 0;
@@ -260,6 +336,8 @@ int main(void) {
         cmocka_unit_test(test_a_row_that_is_cut_anywhere_is_left_to_the_parser),
         cmocka_unit_test(test_taken_rows_are_those_of_the_parser),
         cmocka_unit_test(test_rows_of_another_namespace_are_not_taken),
+        cmocka_unit_test(test_plain_text_ends_at_what_a_parser_has_to_see),
+        cmocka_unit_test(test_streams_are_those_of_the_parser),
     };
     return cmocka_run_group_tests(tests, begin, finish);
 }
