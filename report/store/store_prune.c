@@ -109,6 +109,11 @@ static int list_unused(struct pruning *pruning, int64_t *ret_count) {
     while (r == 0 && (r = store_step(pruning->store, each, pruning->fault)) > 0) {
         int64_t id = sqlite3_column_int64(each, 0);
         int64_t parent = sqlite3_column_int64(each, 1);
+        if (id <= 0 || (size_t)id >= pruning->stack_count) {
+            r = fault_set(pruning->fault, -EBADMSG,
+                          "the store is damaged: a call stack with an impossible number");
+            break;
+        }
         r = 0;
         if (pruning->used[id] && parent >= 0 && parent < id) {
             pruning->used[parent] = true;
