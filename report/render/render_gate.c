@@ -73,7 +73,7 @@ static int finding_row(struct table *table, const struct term *term,
 static int finding_explain(const struct term *term, const struct gate_finding *finding) {
     const struct render_diff options = {.frames_max = FRAMES_OF_A_REGRESSION};
     const struct diff of_row = {.metric = finding->metric};
-    if (finding->metric == METRIC_PEAK_ADDED || finding->metric != METRIC_COMBINED)
+    if (finding->metric != METRIC_COMBINED)
         return render_diff_row(term, &of_row, finding->row, &options);
     char *name = render_row_name(finding->row);
     if (!name)
