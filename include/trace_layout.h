@@ -174,6 +174,12 @@ struct trace_header {
     uint8_t uuid[TRACE_UUID_BYTES];        /* random: tells this trace from all others */
     uint8_t parent_uuid[TRACE_UUID_BYTES]; /* of a forked child: its parent's; else zero */
     struct trace_completeness completeness;
+    /*
+     * The most memory that was resident, in the kernel's words (VmHWM), as of exit or exec: for
+     * comparison only, with everything that is no allocation in it, votrace's own memory too. 0:
+     * not known, as in traces that were written before this was here.
+     */
+    uint64_t peak_resident_bytes;
 };
 
 #define TRACE_FORKED 1u /* the process began by fork(); what its parent had is its start */

@@ -19,6 +19,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -344,6 +345,17 @@ bool recorder_hides_from_children(void) {
     return recorder.settings.children == CHILDREN_NONE;
 }
 
+/* What is said in /proc/self/status, in KiB; 0 where it is not to be had. */
+static uint64_t peak_resident_bytes(void) {
+    static char text[4096]; /* under the lock, and perhaps on a small stack */
+    static const char name[] = "\nVmHWM:";
+    if (sandbox_inside())
+        return 0;
+    text[read_proc("/proc/self/status", text, sizeof(text) - 1)] = '\0';
+    const char *found = strstr(text, name);
+    return found != NULL ? (uint64_t)strtoul(found + sizeof(name) - 1, NULL, 10) << 10 : 0;
+}
+
 /*
  * The lock, for the end of the process: that must come even if a thread was stopped inside the
  * recorder for good. False: the trace is left as a process that is killed leaves it.
@@ -374,6 +386,7 @@ static void note_exec(struct trace_header *header) {
     before_exec.end_elapsed_ns = header->end_elapsed_ns;
     before_exec.lanes_allowed = recorder.lanes_allowed;
     lanes_forbid(); /* the record says for good what is live */
+    header->peak_resident_bytes = peak_resident_bytes();
     before_exec.wrote = recorder.file.spilling && tracefile_finish(&recorder.file);
     header->end_elapsed_ns = recorder_elapsed_ns();
     __atomic_store_n(&header->state, TRACE_EXECED, __ATOMIC_RELEASE);
@@ -445,6 +458,7 @@ void recorder_exiting(void) {
     bool first = recorder.file.header->state != TRACE_EXITED;
     bool whole = true;
     recorder.file.header->end_elapsed_ns = recorder_elapsed_ns();
+    recorder.file.header->peak_resident_bytes = peak_resident_bytes();
     ledger_date_peaks(&recorder.ledger, recorder.file.header->end_elapsed_ns);
     recorder.file.header->state = TRACE_EXITED;
     lanes_forbid(); /* the record says for good what is live */

@@ -62,6 +62,10 @@ static void dump_header(const struct term *term, const struct trace *trace) {
         if (gaps[gap] != 0)
             fprintf(term->stream, "gap          %s %" PRIu64 "\n", profile_gap_text(gap)->name,
                     gaps[gap]);
+    if (header->peak_resident_bytes != 0)
+        fprintf(term->stream,
+                "resident     %" PRIu64 " bytes at most, says the kernel of all memory\n",
+                header->peak_resident_bytes);
     print_text(term, "exe", &trace->exe);
     print_text(term, "command", &trace->command);
     if (header->completeness.inherited_freed != 0)

@@ -150,6 +150,27 @@ followed() {
     victim malloc_zero settings_ignored=2 v.heap.allocations=3 state=2
 }
 
+# What the kernel says of resident memory is of one program, and there when it becomes another.
+rm -rf "$work/traces" "$work/cwd"
+mkdir "$work/traces" "$work/cwd"
+stacks=none
+run_shimmed "$folder/resident"
+status=$?
+{
+    ended_traces=0
+    for trace in "$work"/traces/resident.*.vtr*; do
+        if "$vtrcheck" "$trace" state=3 2>/dev/null; then
+            "$vtrcheck" "$trace" 'peak_resident_bytes>=67108864' || status=1
+        else
+            "$vtrcheck" "$trace" state=2 'peak_resident_bytes>=500000' \
+                'peak_resident_bytes<=33554432' || status=1
+            ended_traces=$((ended_traces + 1))
+        fi
+    done
+    [ "$status" -eq 0 ] && [ "$ended_traces" -eq 1 ]
+} >"$work/log" 2>&1
+result 'resident: of each program by itself' $? "$work/log"
+
 # Opened by the program: nothing is seen but what is asked of it by name, and the trace says so.
 VOTRACE_OUTPUT=$work/late.vtr "$folder/load_late" "$lib" >/dev/null 2>"$work/log" &&
     "$vtrcheck" "$work/late.vtr" malloc_elsewhere=1 state=2 process.heap.allocations=1 \

@@ -58,6 +58,7 @@ static const struct field header_fields[] = {
     HEADER(parent_pid),
     HEADER(start_realtime_ns),
     HEADER(end_elapsed_ns),
+    HEADER(peak_resident_bytes),
     HEADER(stacks),
     HEADER(depth_limit),
     HEADER(node_count),
