@@ -21,6 +21,8 @@ UPDATE frame SET line = id;
 UPDATE module SET path = '/opt/' || (SELECT name FROM hostile WHERE number = 1 + (module.id % 9)) || '.so.' || id
     WHERE path <> '';
 UPDATE region SET name = (SELECT name FROM hostile WHERE number = 1 + ((ordinal + 3) % 9)) WHERE ordinal > 0;
+UPDATE run SET headline_region =
+    (SELECT name FROM region WHERE run_id = run.id AND ordinal = 1);
 UPDATE run SET program = (SELECT name FROM hostile WHERE number = 4), exe = program, cwd = program,
                host = (SELECT name FROM hostile WHERE number = 5), kernel = host,
                branch = (SELECT name FROM hostile WHERE number = 7), cpu_model = branch, libc = branch,

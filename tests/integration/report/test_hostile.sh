@@ -102,6 +102,15 @@ table() {
     result $? "$1: every row has all cells"
 }
 
+# annotations NAME FILE: what GitHub takes for a command is one of ours.
+annotations() {
+    grep -a '^::' "$2" | grep -avE '^::(error|warning|notice) file=[^:]*,line=[0-9]+,?[^:]*::|^::(error|warning|notice)::|^::(error|warning|notice) title=[^:]*::' |
+        cut -c 1-200 >err
+    grep -a '^::error file=x' "$2" >>err
+    [ ! -s err ]
+    result $? "$1: no command is a name's"
+}
+
 # output NAME KIND... -- COMMAND...: its standard output passes these checks.
 output() {
     output_name=$1
@@ -133,6 +142,27 @@ output 'show in colour' lines -- "$votreport" show --color always a.db
 output 'show --json' clean json -- "$votreport" show --json --run 1 a.db
 output 'diff' clean forward lines -- "$votreport" diff a.db b.db
 output 'gate' clean forward lines -- "$votreport" gate a.db b.db
+limits='limit "*|<b>*" peak_added added 1'
+echo "$limits" >limits
+output 'gate by a file of limits' clean forward lines -- \
+    "$votreport" gate --thresholds limits --baseline a.db a.db b.db
+output 'gate --json' clean json -- "$votreport" gate --json a.db b.db
+output 'diff --json' clean json -- "$votreport" diff --json a.db b.db
+for by in file module line; do
+    output "diff --by $by" clean forward lines -- "$votreport" diff --by $by a.db b.db
+done
+output 'gate --summary' clean forward lines table -- \
+    sh -c "\"$votreport\" gate --summary made a.db b.db >made.out; cat made; [ -s made ]"
+output 'gate --junit' clean forward xml -- \
+    sh -c "\"$votreport\" gate --junit made a.db b.db >made.out; cat made; [ -s made ]"
+output 'gate --annotate' clean forward annotations -- "$votreport" gate --annotate github a.db b.db
+output 'check' clean forward lines -- "$votreport" check a.db
+output 'sql' clean forward lines -- "$votreport" sql a.db 'SELECT * FROM symbol'
+output 'sql --json' clean json -- "$votreport" sql --json a.db 'SELECT * FROM symbol'
+output 'sql --csv' clean cells -- "$votreport" sql --csv a.db 'SELECT * FROM symbol'
+output 'merge' clean -- sh -c "\"$votreport\" merge a.db b.db -o all.db; \"$votreport\" list all.db"
+output 'prune' clean -- sh -c "\"$votreport\" prune --keep 1 all.db"
+
 output 'html' clean markup -- sh -c "\"$votreport\" html a.db -o page.html && cat page.html"
 output 'html of two' clean markup -- sh -c "\"$votreport\" html a.db b.db -o page.html && cat page.html"
 output 'flame' clean forward markup xml -- sh -c "\"$votreport\" flame a.db -o flame.svg && cat flame.svg"
