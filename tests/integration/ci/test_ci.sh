@@ -254,6 +254,7 @@ test_growth() {
     expect 'the summary has the numbers' 0 said "$work/job/summary.md" 'table\.fill'
     expect 'JUnit has a failure' 0 \
         said "$work/job/temp/votrace-gate/memory/junit.xml" '<failure'
+    expect 'the page with pictures is there' 0 said "$(output_of page)" '</html>'
     expect 'the pull request gets a comment' 0 said "$work/comment" '^<!-- votrace memory -->$'
     expect 'with the summary' 0 said "$work/comment" 'table\.fill'
     expect 'a pull request keeps no store' 0 same 1 "$(find "$work/cache" -name runs.db | wc -l)"
