@@ -271,10 +271,35 @@ static const struct {
                     "are what stands for null in the FITS file, give its FIELD a VALUES null"},
 };
 
-/* Told once for each kind and table. With `strict` the first is an error. */
-static int tell_losses(struct conversion *conversion, const struct table *table,
-                       struct problem *problem) {
+/* A warning, or with `strict` an error. */
+static int tell(const struct conversion *conversion, const struct table *table,
+                enum convert_warning number, uint64_t count, const char *text,
+                struct problem *problem) {
     const struct convert_options *options = conversion->options;
+    const struct warning warning = {
+        .number = number, .lineno = table->lineno, .count = count, .text = text};
+    if (options->strict)
+        return problem_set(problem, -EBADMSG, table->lineno, "%s", text);
+    options->warn(options->warn_context, &warning);
+    return 0;
+}
+
+/* Rows without cells are nothing in a stream, which has no number of rows. */
+static int tell_lost_rows(const struct conversion *conversion, const struct table *table,
+                          struct problem *problem) {
+    enum serialization format = conversion->options->format;
+    bool binary = format == SERIALIZATION_BINARY || format == SERIALIZATION_BINARY2;
+    if (!binary || table->field_count > 0 || table->rows == 0)
+        return 0;
+    return tell(conversion, table, CONVERT_ROWS, table->rows,
+                "rows without cells, because the TABLE has no FIELDs, are lost in this format, "
+                "use tabledata",
+                problem);
+}
+
+/* Told once for each kind and table. */
+static int tell_losses(const struct conversion *conversion, const struct table *table,
+                       struct problem *problem) {
     const struct writer_losses *losses = &conversion->writer.losses;
     for (size_t i = 0; i < LOSSES; i++) {
         char text[PROBLEM_TEXT_BYTES];
@@ -282,15 +307,11 @@ static int tell_losses(struct conversion *conversion, const struct table *table,
             continue;
         snprintf(text, sizeof(text), "%s '%.60s' %s", loss_words[i].before,
                  losses->first[i]->name, loss_words[i].after);
-        if (options->strict)
-            return problem_set(problem, -EBADMSG, table->lineno, "%s", text);
-        const struct warning warning = {.number = loss_words[i].number,
-                                        .lineno = table->lineno,
-                                        .count = losses->counts[i],
-                                        .text = text};
-        options->warn(options->warn_context, &warning);
+        int r = tell(conversion, table, loss_words[i].number, losses->counts[i], text, problem);
+        if (r < 0)
+            return r;
     }
-    return 0;
+    return tell_lost_rows(conversion, table, problem);
 }
 
 static int on_table_end(void *context, struct table *table, struct problem *problem) {

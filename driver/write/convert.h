@@ -24,6 +24,7 @@ enum convert_warning {
     CONVERT_CONTROL,   /* a character that XML cannot hold, written as U+FFFD */
     CONVERT_UNICODE,   /* FITS: characters beyond ASCII, as UTF-8 */
     CONVERT_MAGIC,     /* FITS: a value that is what had to be chosen for null */
+    CONVERT_ROWS,      /* BINARY and BINARY2: rows without cells */
 };
 
 struct convert_options {

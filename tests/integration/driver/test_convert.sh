@@ -157,6 +157,22 @@ fits_of_a_stream_in_a_file() {
     done
 }
 
+lost_rows_are_told() {
+    echo '<VOTABLE><RESOURCE><TABLE><DATA><TABLEDATA><TR/><TR/></TABLEDATA></DATA></TABLE></RESOURCE></VOTABLE>' \
+        >"$work/no-fields.vot"
+    for format in binary binary2; do
+        run convert "$work/no-fields.vot" --format "$format" -o /dev/null 2>"$work/stderr" || return 1
+        same "$format" "votdriver: $work/no-fields.vot:1: warning W57: rows without cells, because the TABLE has no FIELDs, are lost in this format, use tabledata (2 times)" \
+            "$(cat "$work/stderr")" || return 1
+        fails_with "votdriver: $work/no-fields.vot:1: rows without cells, because the TABLE has no FIELDs, are lost in this format, use tabledata" \
+            convert --strict "$work/no-fields.vot" --format "$format" -o /dev/null || return 1
+    done
+    for format in tabledata fits; do
+        run convert "$work/no-fields.vot" --format "$format" -o "$work/kept.vot" || return 1
+        same "$format" 2 "$(run --json "$work/kept.vot" | sed -n 's/.*"rows": \([0-9]*\).*/\1/p')" || return 1
+    done
+}
+
 # fits_is_refused FIELD MESSAGE: the FITS table of one int column is no column of this FIELD.
 fits_is_refused() {
     run generate --schema a:int --rows 3 --format fits -o "$work/f.vot" || return 1
@@ -231,6 +247,7 @@ for preset in all-types booleans bit-arrays mixed string-intensive; do
 done
 check 'formats with nulls keep every figure' flags_keep_figures
 check 'what is not data is kept, with its namespaces' metadata_is_kept
+check 'rows that BINARY cannot say are told' lost_rows_are_told
 check 'BINARY has no null for bits' warns binary 51 'datatype="bit"' ''
 check 'BINARY has no null for integers without VALUES null' warns binary 51 'datatype="int"' ''
 check 'FITS has no null for bits' warns fits 51 'datatype="bit" arraysize="3"' ''
