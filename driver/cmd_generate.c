@@ -89,11 +89,11 @@ static int read_option(int option, struct generate_options *generate, bool *ret_
 /* What is wrong with the options together, or NULL. */
 static const char *find_conflict(const struct generate_options *generate, bool has_rows) {
     if (generate->preset == NULL && generate->schema == NULL)
-        return "generate needs --preset, --rows and --format";
+        return "generate needs --preset or --schema, --rows and --format";
     if (generate->preset != NULL && generate->schema != NULL)
         return "generate takes a --preset or a --schema, not both";
     if (!has_rows || generate->format == SERIALIZATION_NONE)
-        return "generate needs --preset, --rows and --format";
+        return "generate needs --preset or --schema, --rows and --format";
     if (generate->stream_file != NULL && generate->format == SERIALIZATION_TABLEDATA)
         return "--stream-file is for binary, binary2 and fits, TABLEDATA has no STREAM";
     if (generate->stream_file != NULL && strcmp(generate->path, "-") == 0)
