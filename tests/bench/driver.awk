@@ -3,25 +3,6 @@
 # driver.awk: lines of CASE FILE MEASURE VALUE to two tables: the targets and what was reached, and
 # every figure. Each figure is the median of its samples. -v targets=FILE has the targets.
 
-function median(name, file, measure,    key, n, i, j, held, sorted) {
-    key = name SUBSEP file SUBSEP measure
-    n = count[key]
-    if (n == 0)
-        return ""
-    for (i = 1; i <= n; i++) {
-        held = value[key, i]
-        for (j = i - 1; j >= 1 && sorted[j] > held; j--)
-            sorted[j + 1] = sorted[j]
-        sorted[j + 1] = held
-    }
-    return n % 2 ? sorted[(n + 1) / 2] : (sorted[n / 2] + sorted[n / 2 + 1]) / 2
-}
-
-# value / divisor, or "" where one is not known or nothing can be divided by it.
-function ratio(dividend, divisor) {
-    return dividend == "" || divisor == "" || divisor <= 0 ? "" : dividend / divisor
-}
-
 # XML read or written.
 function bytes_of(name, file) {
     return median(name ~ /^convert/ ? name : "size", file, "bytes")

@@ -5,28 +5,6 @@
 # -v tools='...' and -v workloads='...' give the order, -v targets=FILE the targets. A workload
 # without samples is one that could not be measured here.
 
-# Sets low and high, too; without samples returns "".
-function median(workload, tool, measure,    key, n, i, j, held, sorted) {
-    key = workload SUBSEP tool SUBSEP measure
-    n = count[key]
-    if (n == 0)
-        return ""
-    for (i = 1; i <= n; i++) {
-        held = value[key, i]
-        for (j = i - 1; j >= 1 && sorted[j] > held; j--)
-            sorted[j + 1] = sorted[j]
-        sorted[j + 1] = held
-    }
-    low = sorted[1]
-    high = sorted[n]
-    return n % 2 ? sorted[(n + 1) / 2] : (sorted[n / 2] + sorted[n / 2 + 1]) / 2
-}
-
-# value / divisor, or "" where one is not known or nothing can be divided by it.
-function ratio(dividend, divisor) {
-    return dividend == "" || divisor == "" || divisor <= 0 ? "" : dividend / divisor
-}
-
 function in_bytes(kib) {
     return kib == "" ? "" : kib * 1024
 }
