@@ -25,10 +25,10 @@ static int open_temporary(struct outfile *file, const char *path) {
         file->path = strdup(path);
     if (!file->path)
         return -ENOMEM;
-    if (asprintf(&file->temporary, "%s.%d.part", file->path, (int)getpid()) < 0) {
-        file->temporary = NULL;
+    char *temporary;
+    if (asprintf(&temporary, "%s.%d.part", file->path, (int)getpid()) < 0)
         return -ENOMEM;
-    }
+    file->temporary = temporary;
     int fd = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
         return -errno;
