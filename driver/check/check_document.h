@@ -50,6 +50,7 @@ struct check_frame {
 struct check_table {
     struct check_fields fields;
     bool has_ref; /* the fields are those of another TABLE, borrowed */
+    bool unknown; /* of one that has not come yet, if it ever does */
     bool has_nrows;
     uint64_t nrows;
     bool has_data;

@@ -152,6 +152,7 @@ void check_begin_field(struct check_document *document, const struct check_begin
     if (table->has_ref) {
         /* Its own FIELDs take the place of the other table's. */
         table->has_ref = false;
+        table->unknown = false;
         table->fields = (struct check_fields){0};
     }
     if (table->fields.count >= document->limits.fields) {

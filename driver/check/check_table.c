@@ -37,6 +37,9 @@ static void begin_table(struct check_document *document, const struct check_begi
     if (other != NULL && other->element == SCHEMA_TABLE) {
         table->has_ref = true;
         table->fields = other->fields;
+    } else if (ref != NULL && other == NULL) {
+        table->has_ref = true;
+        table->unknown = true;
     }
 }
 
@@ -91,7 +94,7 @@ static void begin_data(struct check_document *document, const struct check_begin
     struct check_table *table = &document->table;
     table->has_data = true;
     document->field = NULL;
-    if (table->fields.count == 0)
+    if (table->fields.count == 0 && !table->unknown)
         findings_add(findings_of(document), FINDING_F08, begin->lineno, SCHEMA_DATA, NULL,
                      "the TABLE has data but no FIELDs, nothing can be read from it");
 }
@@ -180,6 +183,8 @@ static void cell_text(struct check_document *document, const char *text, size_t 
 /* ---- STREAM ---- */
 
 static enum check_stream_kind kind_of(const struct check_document *document) {
+    if (document->table.unknown)
+        return CHECK_STREAM_OPAQUE;
     switch (document->frames[document->depth - 2].element) {
     case SCHEMA_BINARY:
         return CHECK_STREAM_BINARY;

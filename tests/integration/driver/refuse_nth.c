@@ -35,10 +35,10 @@ void *malloc(size_t size) {
     return refuse() ? NULL : __libc_malloc(size);
 }
 
-void *calloc(size_t count, size_t size) {
-    return refuse() ? NULL : __libc_calloc(count, size);
+void *calloc(size_t nmemb, size_t size) {
+    return refuse() ? NULL : __libc_calloc(nmemb, size);
 }
 
-void *realloc(void *block, size_t size) {
-    return refuse() ? NULL : __libc_realloc(block, size);
+void *realloc(void *ptr, size_t size) {
+    return refuse() ? NULL : __libc_realloc(ptr, size);
 }
