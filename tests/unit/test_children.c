@@ -10,8 +10,8 @@
 #include "backtrace_fake.h"
 #include "random.h"
 #include "recorder.h"
+#include "recorder_scratch.h"
 #include "sysmem_wrap.h"
-#include "trace_scratch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,14 +27,9 @@ static struct trace_scratch scratch;
 static const uintptr_t frame[2] = {0, 0xca11e4};
 
 static void start(const char *children) {
-    trace_scratch_init(&scratch);
-    setenv("VOTRACE_OUTPUT", scratch.path, 1);
-    setenv("VOTRACE_STACKS", "all", 1);
     setenv("VOTRACE_CHILDREN", children, 1);
-    recorder_reset_for_tests();
-    recorder_start();
+    recorder_scratch_start(&scratch, "all");
     unsetenv("VOTRACE_CHILDREN");
-    assert_true(recorder_active());
 }
 
 static int setup_follow(void **state) {

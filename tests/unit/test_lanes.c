@@ -9,8 +9,8 @@
 
 #include "backtrace_fake.h"
 #include "random.h"
+#include "recorder_scratch.h"
 #include "recorder_state.h"
-#include "trace_scratch.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -34,27 +34,13 @@ static uintptr_t base_of(uint64_t thread) {
 }
 
 static int setup(void **state) {
-    trace_scratch_init(&scratch);
-    setenv("VOTRACE_OUTPUT", scratch.path, 1);
-    setenv("VOTRACE_STACKS", "none", 1);
-    backtrace_fake_set(NULL, 0, true);
-    recorder_reset_for_tests();
-    recorder_start();
-    assert_true(recorder_active());
+    recorder_scratch_start(&scratch, "none");
     return 0;
 }
 
 static int teardown(void **state) {
-    recorder_reset_for_tests();
-    trace_scratch_finish(&scratch);
+    recorder_scratch_finish(&scratch);
     return 0;
-}
-
-static void exit_and_check(struct trace_check *ret_check) {
-    recorder_exiting();
-    trace_scratch_check(scratch.path, ret_check);
-    assert_int_equal(ret_check->header->completeness.events_lost, 0);
-    assert_int_equal(ret_check->header->completeness.unknown_frees, 0);
 }
 
 /* Events in lanes other than the one that is used under the lock. */
@@ -118,7 +104,7 @@ static void test_a_thread_that_works_alone_does_without_the_lock(void **state) {
     recorder_allocated(base_of(0) + 64, 100, frame); /* lane 0 is this thread's */
     assert_int_equal(pthread_create(&thread, NULL, churn_alone, NULL), 0);
     pthread_join(thread, NULL);
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     struct trace_check_sums heap = trace_check_sum(&check, 0, TRACE_HEAP);
     assert_true(heap.allocations > LONG_RUN / 3);
     assert_true(events_beside_the_lock(&check) > heap.allocations + heap.frees - 1000);
@@ -144,7 +130,7 @@ static void test_addresses_that_no_program_has_are_counted_and_do_no_harm(void *
 static void test_threads_below_the_peak_need_not_be_seen_one_by_one(void **state) {
     struct trace_check check;
     run_threads(churn_below_a_peak);
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     struct trace_check_sums heap = trace_check_sum(&check, 0, TRACE_HEAP);
     assert_int_equal(check.regions[0]->space[TRACE_HEAP].peak.bytes, THREADS * BIG);
     assert_int_equal(check.regions[0]->combined_peak_bytes, THREADS * BIG);
@@ -173,7 +159,7 @@ static void *go_up_and_down(void *data) {
 static void test_credit_goes_around_among_threads_that_need_more_than_there_is(void **state) {
     struct trace_check check;
     run_threads(go_up_and_down);
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     struct trace_check_sums heap = trace_check_sum(&check, 0, TRACE_HEAP);
     assert_int_equal(heap.allocations, THREADS * LONG_RUN);
     assert_int_equal(heap.live_blocks, 0);
@@ -214,7 +200,7 @@ static void *peak_after_churn(void *data) {
 static void test_a_peak_that_all_threads_make_together_is_exact(void **state) {
     struct trace_check check;
     run_threads(peak_after_churn);
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     assert_int_equal(check.regions[0]->space[TRACE_HEAP].peak.bytes, THREADS * (BIG + 5));
     trace_scratch_check_finish(&check);
 }
@@ -252,7 +238,7 @@ static void test_blocks_that_other_threads_free_are_found(void **state) {
     struct trace_check check;
     memset(rings, 0, sizeof(rings));
     run_threads(hand_on);
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     struct trace_check_sums heap = trace_check_sum(&check, 0, TRACE_HEAP);
     assert_int_equal(heap.allocations, THREADS * (LONG_RUN / 4));
     assert_int_equal(heap.frees, heap.allocations);
@@ -272,7 +258,7 @@ static void test_lanes_of_threads_that_ended_are_used_again(void **state) {
         assert_int_equal(pthread_create(&thread, NULL, churn_a_little, (void *)i), 0);
         pthread_join(thread, NULL);
     }
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     assert_true(check.lane_count <= TRACE_LANES_MAX);
     assert_int_equal(trace_check_sum(&check, 0, TRACE_HEAP).live_blocks, 0);
     trace_scratch_check_finish(&check);
@@ -311,7 +297,7 @@ static void test_no_thread_is_given_the_lane_of_one_that_lives(void **state) {
     for (int i = 0; i < (int)TRACE_LANES_MAX; i++)
         pthread_join(idle[i], NULL);
     pthread_barrier_destroy(&barrier);
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     assert_int_equal(trace_check_sum(&check, 0, TRACE_HEAP).live_blocks, 0);
     trace_scratch_check_finish(&check);
 }
@@ -342,7 +328,7 @@ static void *realloc_below_a_peak(void *data) {
 static void test_reallocations_are_one_event_in_a_lane_too(void **state) {
     struct trace_check check;
     run_threads(realloc_below_a_peak);
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     const struct trace_totals *heap = &check.regions[0]->space[TRACE_HEAP];
     uint64_t reallocations = heap->reallocations;
     for (uint32_t lane = 0; lane < TRACE_LANES_MAX; lane++)
@@ -358,7 +344,7 @@ static void test_reallocations_are_one_event_in_a_lane_too(void **state) {
 static void test_sizes_are_counted_in_whatever_lane(void **state) {
     struct trace_check check;
     run_threads(churn_below_a_peak);
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     uint64_t counted = 0;
     for (uint32_t lane = 0; lane < TRACE_LANES_MAX; lane++)
         for (uint32_t bucket = 0; check.lanes[lane] != NULL && bucket < TRACE_SIZE_BUCKETS;
@@ -389,7 +375,7 @@ static void test_an_event_inside_an_event_waits(void **state) {
     recorder_freed(0x10000);
     set_updating(0);
     recorder_allocated(0x40000, 40, frame);
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     struct trace_check_sums heap = trace_check_sum(&check, 0, TRACE_HEAP);
     assert_int_equal(heap.allocations, 4);
     assert_int_equal(heap.frees, 1);
@@ -410,7 +396,7 @@ static void test_a_child_does_not_write_to_its_parents_lane(void **state) {
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     struct trace_check_sums heap = trace_check_sum(&check, 0, TRACE_HEAP);
     assert_int_equal(heap.allocations, 1);
     assert_int_equal(heap.live_bytes, 10);

@@ -9,7 +9,7 @@
 
 #include "backtrace_fake.h"
 #include "recorder.h"
-#include "trace_scratch.h"
+#include "recorder_scratch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,14 +25,8 @@ static struct trace_scratch scratch;
 static const uintptr_t frame[2] = {0, 0xca11e4};
 
 static void start(const char *stacks) {
-    trace_scratch_init(&scratch);
-    setenv("VOTRACE_OUTPUT", scratch.path, 1);
-    setenv("VOTRACE_STACKS", stacks, 1);
     unsetenv("VOTRACE_DEPTH");
-    backtrace_fake_set(NULL, 0, true);
-    recorder_reset_for_tests();
-    recorder_start();
-    assert_true(recorder_active());
+    recorder_scratch_start(&scratch, stacks);
 }
 
 static int setup_none(void **state) {
@@ -61,13 +55,7 @@ static int setup_signal(void **state) {
 
 /* Every trace that a test leaves has to hold. */
 static int teardown(void **state) {
-    struct trace_check check;
-    recorder_exiting();
-    trace_scratch_check(scratch.path, &check);
-    assert_int_equal(check.header->state, TRACE_EXITED);
-    trace_scratch_check_finish(&check);
-    recorder_reset_for_tests();
-    trace_scratch_finish(&scratch);
+    recorder_scratch_check_and_finish(&scratch);
     return 0;
 }
 

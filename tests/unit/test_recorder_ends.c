@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "booking.h"
-#include "trace_scratch.h"
+#include "recorder_scratch.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -24,28 +24,17 @@ static struct trace_scratch scratch;
 static const uintptr_t frame[2] = {0, 0xca11e4};
 
 static int setup(void **state) {
-    trace_scratch_init(&scratch);
-    setenv("VOTRACE_OUTPUT", scratch.path, 1);
-    setenv("VOTRACE_STACKS", "none", 1);
     setenv("VOTRACE_CHILDREN", "follow", 1);
     setenv("VOTRACE_SIGNAL", "USR2", 1);
-    recorder_reset_for_tests();
-    recorder_start();
+    recorder_scratch_start(&scratch, "none");
     unsetenv("VOTRACE_CHILDREN");
     unsetenv("VOTRACE_SIGNAL");
-    assert_true(recorder_active());
     recorder_allocated(0x1000, 100, frame);
     return 0;
 }
 
 static int teardown(void **state) {
-    struct trace_check check;
-    recorder_exiting();
-    trace_scratch_check(scratch.path, &check);
-    assert_int_equal(check.header->state, TRACE_EXITED);
-    trace_scratch_check_finish(&check);
-    recorder_reset_for_tests();
-    trace_scratch_finish(&scratch);
+    recorder_scratch_check_and_finish(&scratch);
     return 0;
 }
 

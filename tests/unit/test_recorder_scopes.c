@@ -10,7 +10,7 @@
 #include "backtrace_fake.h"
 #include "random.h"
 #include "recorder.h"
-#include "trace_scratch.h"
+#include "recorder_scratch.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -24,27 +24,13 @@ static struct trace_scratch scratch;
 static const uintptr_t frame[2] = {0, 0xca11e4};
 
 static int setup(void **state) {
-    trace_scratch_init(&scratch);
-    setenv("VOTRACE_OUTPUT", scratch.path, 1);
-    setenv("VOTRACE_STACKS", "none", 1);
-    backtrace_fake_set(NULL, 0, true);
-    recorder_reset_for_tests();
-    recorder_start();
-    assert_true(recorder_active());
+    recorder_scratch_start(&scratch, "none");
     return 0;
 }
 
 static int teardown(void **state) {
-    recorder_reset_for_tests();
-    trace_scratch_finish(&scratch);
+    recorder_scratch_finish(&scratch);
     return 0;
-}
-
-static void exit_and_check(struct trace_check *ret_check) {
-    recorder_exiting();
-    trace_scratch_check(scratch.path, ret_check);
-    assert_int_equal(ret_check->header->completeness.events_lost, 0);
-    assert_int_equal(ret_check->header->completeness.unknown_frees, 0);
 }
 
 /* Addresses of a thread: no two share a page of the table. */
@@ -88,7 +74,7 @@ static void test_the_events_and_ends_of_other_threads_are_not_its_own(void **sta
     assert_int_equal(totals.owned_peak_bytes, 111);
     assert_int_equal(totals.allocations, 2);
     recorder_thread_region_end("r");
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     assert_int_equal(check.header->completeness.unbalanced_ends, 1);
     assert_int_equal(check.regions[1]->flags, TRACE_REGION_THREAD);
     assert_int_equal(check.regions[1]->begin_thread, check.regions[1]->end_thread);
@@ -108,7 +94,7 @@ static void test_a_region_of_a_thread_that_ended_is_no_other_threads(void **stat
     run(begin_only, 1);
     run(begin_only, 1); /* after the other has ended */
     recorder_freed(base_of(0));
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     for (uint32_t id = 1; id <= 2; id++) {
         assert_int_equal(check.regions[id]->open, 1);
         assert_int_equal(check.regions[id]->space[TRACE_HEAP].live.bytes, 10);
@@ -191,7 +177,7 @@ static void test_regions_of_several_threads_at_once_are_exact(void **state) {
     recorder_region_begin("all");
     run(count_in_a_region, THREADS);
     recorder_region_end("all");
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     assert_int_equal(check.header->region_count, 2 + 3 * THREADS);
     assert_int_equal(check.header->completeness.unbalanced_ends, 0);
     trace_scratch_check_finish(&check);
@@ -210,7 +196,7 @@ static void test_a_lone_lane_adds_the_points_that_the_lock_would(void **state) {
         if (i == 3000) /* lanes are closed, and open again */
             recorder_header_for_tests();
     }
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     const struct trace_timeline *timeline = trace_check_timeline(&check, 0);
     uint64_t interval = 64;
     assert_int_equal(timeline->interval, interval);
@@ -234,7 +220,7 @@ static void *churn(void *data) {
 static void test_points_of_several_lanes_are_bounded_and_in_order(void **state) {
     struct trace_check check;
     run(churn, THREADS);
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     const struct trace_timeline *timeline = trace_check_timeline(&check, 0);
     int64_t peak = (int64_t)check.regions[0]->space[TRACE_HEAP].peak.bytes;
     uint64_t events = THREADS * (2 + 2 * EVENTS);
@@ -257,7 +243,7 @@ static void test_the_peak_has_a_time_when_all_is_over(void **state) {
     recorder_region_end("r");
     for (unsigned i = 0; i < 5000; i++)
         recorder_allocated(base_of(0) + 64 * (i + 1), 10, frame);
-    exit_and_check(&check);
+    recorder_scratch_exit(&scratch, &check);
     const struct trace_region *process = check.regions[0];
     const struct trace_region *r = check.regions[1];
     assert_in_range(r->space[TRACE_HEAP].peak_elapsed_ns, r->begin_elapsed_ns,

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "backtrace_fake.h"
+#include "recorder_scratch.h"
 #include "recorder_state.h"
 #include "sandbox.h"
-#include "trace_scratch.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -22,20 +22,13 @@ static struct trace_scratch scratch;
 static const uintptr_t frame[2] = {0, 0xca11e4};
 
 static int setup(void **state) {
-    trace_scratch_init(&scratch);
-    setenv("VOTRACE_OUTPUT", scratch.path, 1);
-    setenv("VOTRACE_STACKS", "all", 1);
     setenv("VOTRACE_CHILDREN", "follow", 1);
-    backtrace_fake_set(NULL, 0, true);
-    recorder_reset_for_tests();
-    recorder_start();
-    assert_true(recorder_active());
+    recorder_scratch_start(&scratch, "all");
     return 0;
 }
 
 static int teardown(void **state) {
-    recorder_reset_for_tests();
-    trace_scratch_finish(&scratch);
+    recorder_scratch_finish(&scratch);
     return 0;
 }
 
