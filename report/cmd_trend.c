@@ -22,7 +22,7 @@ static const char help[] =
     "                   rss or time\n"
     "  --region NAME    this region; otherwise the one that the newest run is most about\n"
     "  --branch NAME    only runs of this branch\n"
-    "  --last N         the newest commits to list (20)\n"
+    "  --last N         the newest commits to list, and the newest steps (20)\n"
     "  --csv            for spreadsheets: every commit\n"
     "  --json           for scripts: every commit, exact numbers\n"
     "  --bytes          exact bytes instead of KiB, MiB ...\n"

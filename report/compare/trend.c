@@ -243,7 +243,8 @@ static bool series_varies(const struct series *s, enum metric metric) {
 static int series_make(struct store_trend_point *points, size_t count, enum metric metric,
                        struct arena *arena, struct trend *ret_trend) {
     struct series s = {.arena = arena, .points = points};
-    s.trend.parameters = points[0].parameters;
+    s.trend.params = points[0].params;
+    s.trend.param_count = points[0].param_count;
     for (size_t i = 0; i < count; i++) {
         if (points[i].known && !points[i].unfit)
             points[s.count++] = points[i];

@@ -33,8 +33,9 @@ struct trend_commit {
 
 /* One benchmark with one set of parameters. */
 struct trend {
-    const char *parameters; /* JSON */
-    bool varies;            /* steps are a matter of statistics */
+    const struct run_param *params; /* param_count, by key; borrowed from the points */
+    size_t param_count;
+    bool varies; /* steps are a matter of statistics */
     struct trend_commit *commits;
     size_t count;
     size_t step_count;

@@ -83,26 +83,34 @@ static void heads(struct table *table, const char *const *names) {
         table_cell(table, TERM_DIM, "%s", *names);
 }
 
-static int steps_table(const struct term *term, const struct trend *trend,
+static void step_cells(struct table *table, const struct term *term, enum metric_unit unit,
+                       const struct trend_commit *commit) {
+    char text[AMOUNT_TEXT_BYTES], label[LABEL_BYTES];
+    int64_t before = commit->level_before;
+    int64_t after = commit->level_after;
+    table_cell(table, TERM_BOLD, "%s", commit_label(commit, label));
+    table_cell(table, TERM_DIM, "%s", day_label(commit->time_ns, label));
+    table_cell(table, TERM_PLAIN, "%s", amount_text(term, text, unit, before, false));
+    table_cell(table, TERM_PLAIN, "%s", amount_text(term, text, unit, after, false));
+    change_cell(table, term, unit, before, after);
+    ratio_cell(table, before, after);
+}
+
+/* The newest @last of them. */
+static int steps_table(const struct term *term, const struct trend *trend, size_t last,
                        enum metric_unit unit) {
     static const char *const names[] = {"first commit", "day",   "before", "after",
                                         "change",       "ratio", NULL};
-    char text[AMOUNT_TEXT_BYTES], label[LABEL_BYTES];
     struct table table = table_new("llrrrr");
+    size_t left_out = trend->step_count > last ? trend->step_count - last : 0;
+    size_t seen = 0;
     heads(&table, names);
-    for (size_t i = 0; i < trend->count; i++) {
-        const struct trend_commit *commit = &trend->commits[i];
-        if (!commit->is_step)
-            continue;
-        table_cell(&table, TERM_BOLD, "%s", commit_label(commit, label));
-        table_cell(&table, TERM_DIM, "%s", day_label(commit->time_ns, label));
-        table_cell(&table, TERM_PLAIN, "%s",
-                   amount_text(term, text, unit, commit->level_before, false));
-        table_cell(&table, TERM_PLAIN, "%s",
-                   amount_text(term, text, unit, commit->level_after, false));
-        change_cell(&table, term, unit, commit->level_before, commit->level_after);
-        ratio_cell(&table, commit->level_before, commit->level_after);
-    }
+    for (size_t i = 0; i < trend->count; i++)
+        if (trend->commits[i].is_step && seen++ >= left_out)
+            step_cells(&table, term, unit, &trend->commits[i]);
+    if (left_out > 0)
+        fprintf(term->stream, "  %zu older step%s left out (--last)\n", left_out,
+                left_out == 1 ? "" : "s");
     return table_print(&table, term, "  ");
 }
 
@@ -141,7 +149,22 @@ static int newest_table(const struct term *term, const struct trend *trend, size
     return table_print(&table, term, "  ");
 }
 
-/* "votable.parse:parse {"format":"binary"}: heap added at the peak, 120 commits" */
+/* "(format=binary, rows=20000)", "" without parameters; free() it. */
+static char *params_text(const struct trend *trend) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    for (size_t i = 0; i < trend->param_count; i++)
+        fprintf(stream, "%s%s=%s", i > 0 ? ", " : "(", trend->params[i].key,
+                trend->params[i].value);
+    if (trend->param_count > 0)
+        fputc(')', stream);
+    return fclose(stream) == 0 ? text : NULL;
+}
+
+/* "votable.parse:parse(format=binary): heap added at the peak over 120 commits" */
 static void headline(const struct term *term, const struct trend *trend,
                      const struct render_trend *options, char *name) {
     char least[AMOUNT_TEXT_BYTES], most[AMOUNT_TEXT_BYTES];
@@ -165,10 +188,12 @@ static void headline(const struct term *term, const struct trend *trend,
 static int series_text(const struct term *term, const struct trend *trend,
                        const struct render_trend *options) {
     enum metric_unit unit = metric_facts[options->metric].unit;
-    char *name;
-    bool plain = strcmp(trend->parameters, "{}") == 0;
-    if (asprintf(&name, "%s:%s%s%s", options->benchmark, options->region, plain ? "" : " ",
-                 plain ? "" : trend->parameters) < 0)
+    char *name = NULL;
+    char *params = params_text(trend);
+    int length =
+        params ? asprintf(&name, "%s:%s%s", options->benchmark, options->region, params) : -1;
+    free(params);
+    if (length < 0)
         return -ENOMEM;
     headline(term, trend, options, name);
     free(name);
@@ -182,7 +207,7 @@ static int series_text(const struct term *term, const struct trend *trend,
         show_sparkline(term, trend);
     int r = 0;
     if (trend->step_count > 0)
-        r = steps_table(term, trend, unit);
+        r = steps_table(term, trend, options->last, unit);
     else
         fprintf(term->stream, "  no step%s\n",
                 trend->varies ? ": what varies may be noise" : ": the same to the byte");
@@ -234,7 +259,10 @@ int render_trend_json(FILE *stream, const struct trend *trends, size_t count,
     json_begin(&json, "series", '[');
     for (size_t i = 0; i < count; i++) {
         json_begin(&json, NULL, '{');
-        json_text(&json, "parameters", trends[i].parameters);
+        json_begin(&json, "parameters", '{');
+        for (size_t k = 0; k < trends[i].param_count; k++)
+            json_text(&json, trends[i].params[k].key, trends[i].params[k].value);
+        json_end(&json, '}');
         json_bool(&json, "varies", trends[i].varies);
         json_int(&json, "runs_left_out", (int64_t)trends[i].left_out);
         json_begin(&json, "commits", '[');
@@ -256,13 +284,15 @@ int render_trend_csv(FILE *stream, const struct trend *trends, size_t count,
     struct csv csv = {.stream = stream};
     csv_header(&csv, names, sizeof(names) / sizeof(names[0]));
     for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < trends[i].count; k++) {
+        char *params = params_text(&trends[i]);
+        csv.failed |= !params;
+        for (size_t k = 0; params && k < trends[i].count; k++) {
             const struct trend_commit *commit = &trends[i].commits[k];
             const int64_t numbers[] = {
                 commit->time_ns,          commit->value,  commit->least, commit->most,
                 (int64_t)commit->repeats, commit->is_step};
             csv_text(&csv, options->benchmark);
-            csv_text(&csv, trends[i].parameters);
+            csv_text(&csv, params);
             csv_text(&csv, options->region);
             csv_text(&csv, metric_facts[options->metric].name);
             csv_text(&csv, commit->commit);
@@ -270,6 +300,7 @@ int render_trend_csv(FILE *stream, const struct trend *trends, size_t count,
                 csv_int(&csv, numbers[n]);
             csv_row_end(&csv);
         }
+        free(params);
     }
     return csv_finish(&csv);
 }

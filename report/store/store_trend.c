@@ -69,13 +69,42 @@ static char *trend_sql(enum store_trend_value value) {
     return length < 0 ? NULL : text;
 }
 
-static int point_take(struct store_reader *reader, sqlite3_stmt *s,
+/* The parameters in @json, by @each; once for each benchmark. */
+static int params_take(struct store_reader *reader, sqlite3_stmt *each, const char *json,
+                       struct store_trend_point *point) {
+    struct vector params = VECTOR_OF(struct run_param);
+    int r = store_bind(reader->store, each, reader->fault, "t", json);
+    while (r == 0 && (r = store_step(reader->store, each, reader->fault)) > 0) {
+        struct run_param *param = vector_add(&params);
+        if (param)
+            *param = (struct run_param){store_text(reader->arena, each, 0),
+                                        store_text(reader->arena, each, 1)};
+        r = param && param->key && param->value ? 0 : store_no_memory(reader);
+    }
+    struct run_param *kept = arena_array(reader->arena, params.count, sizeof(*kept));
+    if (r == 0 && !kept)
+        r = store_no_memory(reader);
+    if (r == 0 && params.count > 0)
+        memcpy(kept, params.items, params.count * sizeof(*kept));
+    point->params = kept;
+    point->param_count = params.count;
+    vector_finish(&params);
+    return r;
+}
+
+static int point_take(struct store_reader *reader, sqlite3_stmt *s, sqlite3_stmt *each,
                       const struct store_trend_point *last, struct store_trend_point *point) {
     point->run_id = sqlite3_column_int64(s, 0);
     point->benchmark_id = sqlite3_column_int64(s, 1);
-    point->parameters = last && last->benchmark_id == point->benchmark_id
-                            ? last->parameters
-                            : store_text(reader->arena, s, 2);
+    if (last && last->benchmark_id == point->benchmark_id) {
+        point->params = last->params;
+        point->param_count = last->param_count;
+    } else {
+        const char *json = (const char *)sqlite3_column_text(s, 2);
+        int r = params_take(reader, each, json ? json : "{}", point);
+        if (r < 0)
+            return r;
+    }
     point->commit = store_text(reader->arena, s, 3);
     point->commit_ns = sqlite3_column_int64(s, 4);
     point->start_ns = sqlite3_column_int64(s, 5);
@@ -83,7 +112,7 @@ static int point_take(struct store_reader *reader, sqlite3_stmt *s,
     point->unfit = sqlite3_column_int(s, 7) != 0;
     point->known = sqlite3_column_type(s, 8) != SQLITE_NULL;
     point->value = sqlite3_column_int64(s, 8);
-    return point->parameters && point->commit ? 0 : store_no_memory(reader);
+    return point->commit ? 0 : store_no_memory(reader);
 }
 
 static int points_keep(struct store_reader *reader, const struct vector *points,
@@ -104,16 +133,20 @@ int store_trend(struct store *store, const char *name, const char *region, const
     struct store_reader reader = {.store = store, .fault = fault, .arena = arena};
     struct vector points = VECTOR_OF(struct store_trend_point);
     sqlite3_stmt *s = NULL;
+    sqlite3_stmt *each = NULL;
     char *sql = trend_sql(value);
     int r = sql ? store_prepare(store, sql, &s, fault) : store_no_memory(&reader);
+    if (r == 0)
+        r = store_prepare(store, "SELECT key, value FROM json_each(?1)", &each, fault);
     if (r == 0)
         r = store_bind(store, s, fault, "ttt", name, region, branch);
     while (r == 0 && (r = store_step(store, s, fault)) > 0) {
         struct store_trend_point *point = vector_add(&points);
-        r = point ? point_take(&reader, s, points.count > 1 ? point - 1 : NULL, point)
+        r = point ? point_take(&reader, s, each, points.count > 1 ? point - 1 : NULL, point)
                   : store_no_memory(&reader);
     }
     sqlite3_finalize(s);
+    sqlite3_finalize(each);
     free(sql);
     if (r == 0)
         r = points_keep(&reader, &points, ret_points, ret_count);

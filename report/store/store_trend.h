@@ -20,15 +20,17 @@ enum store_trend_value {
 
 struct store_trend_point {
     int64_t run_id;
-    int64_t benchmark_id;   /* the same for the same parameters */
-    const char *parameters; /* as a JSON object with sorted keys */
-    const char *commit;     /* "" when not known */
-    int64_t commit_ns;      /* since 1970; 0 when not known */
-    int64_t start_ns;       /* of the run, since 1970 */
-    bool dirty;             /* files differed from the commit */
-    bool unfit;             /* not a whole, successful run, see run_is_unfit() */
-    bool known;             /* value is */
-    int64_t value;          /* of the worst instance of the region */
+    int64_t benchmark_id; /* the same for the same parameters */
+    const struct run_param
+        *params; /* param_count, by key; the same array for one benchmark_id */
+    size_t param_count;
+    const char *commit; /* "" when not known */
+    int64_t commit_ns;  /* since 1970; 0 when not known */
+    int64_t start_ns;   /* of the run, since 1970 */
+    bool dirty;         /* files differed from the commit */
+    bool unfit;         /* not a whole, successful run, see run_is_unfit() */
+    bool known;         /* value is */
+    int64_t value;      /* of the worst instance of the region */
 };
 
 /*

@@ -27,7 +27,6 @@ static void add(struct plan *plan, const char *commit, int64_t commit_ns, int64_
     plan->points[plan->count] = (struct store_trend_point){
         .run_id = (int64_t)plan->count + 1,
         .benchmark_id = 1,
-        .parameters = "{}",
         .commit = commit,
         .commit_ns = commit_ns,
         .known = true,
@@ -152,15 +151,18 @@ static void test_noise_alone_has_no_step(void **state) {
 static void test_parameters_are_series_of_their_own(void **state) {
     struct arena arena = {0};
     struct plan plan = {0};
+    const struct run_param format = {"format", "text"};
     struct trend *trends;
     size_t count;
     add(&plan, "a", 1, 1);
     add(&plan, "a", 1, 2);
     plan.points[1].benchmark_id = 2;
-    plan.points[1].parameters = "{\"format\":\"text\"}";
+    plan.points[1].params = &format;
+    plan.points[1].param_count = 1;
     assert_int_equal(trend_make(plan.points, 2, METRIC_PEAK_ADDED, &arena, &trends, &count), 0);
     assert_int_equal(count, 2);
-    assert_string_equal(trends[1].parameters, "{\"format\":\"text\"}");
+    assert_int_equal(trends[0].param_count, 0);
+    assert_ptr_equal(trends[1].params, &format);
     assert_int_equal(trends[1].commits[0].value, 2);
     assert_int_equal(trend_make(plan.points, 0, METRIC_PEAK_ADDED, &arena, &trends, &count), 0);
     assert_int_equal(count, 0);
@@ -224,6 +226,9 @@ static void test_the_store_has_every_metric_of_a_region(void **state) {
         assert_true(point.known);
         assert_int_equal(point.value, facts[i].wanted);
         assert_string_equal(point.commit, "deadbeef");
+        assert_int_equal(point.param_count, 1);
+        assert_string_equal(point.params[0].key, "format");
+        assert_string_equal(point.params[0].value, "f");
     }
     assert_false(point_of(STORE_TREND_RSS, "parse", NULL, 0, 3, &arena).known);
     assert_true(point_of(STORE_TREND_TIME, "parse", NULL, 0, 3, &arena).known);
