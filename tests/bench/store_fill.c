@@ -281,7 +281,8 @@ static void run_make(struct run *run, struct benchmark *b, const struct plan *pl
     }
     run->repeat = 1;
     run->outcome = RUN_EXITED;
-    run->origin.commit = printed(&profile->arena, "%040zx", build * 2654435761u + 1);
+    run->origin.commit =
+        printed(&profile->arena, "%016zx%024x", (build + 1) * (size_t)0x9e3779b97f4a7c15u, 0);
     run->origin.branch = "main";
     run->origin.commit_time_ns = profile->start_realtime_ns - 1000000000;
 }
