@@ -153,6 +153,7 @@ class Flame {
 
     draw() {
         const sky = element('div', 'sky');
+        sky.setAttribute('role', 'presentation');
         this.boxes = new Map();
         this.width = this.graph.clientWidth;
         byId('zoom-out').disabled = this.focus === this.root;
