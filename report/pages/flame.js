@@ -151,6 +151,25 @@ class Flame {
         return box;
     }
 
+    /* [node, left, width] of what is wide enough to be seen, from the focus on. */
+    visible() {
+        const least = 0.75 / Math.max(this.width, 1);
+        const seen = [];
+        const below = [[this.focus, 0, 1]];
+        while (below.length > 0) {
+            const [node, left, width] = below.pop();
+            seen.push([node, left, width]);
+            let at = left;
+            for (const child of node.children) {
+                const wide = node.weight > 0 ? width * child.weight / node.weight : 0;
+                if (wide >= least)
+                    below.push([child, at, wide]);
+                at += wide;
+            }
+        }
+        return seen;
+    }
+
     draw() {
         const sky = element('div', 'sky');
         sky.setAttribute('role', 'presentation');
@@ -163,29 +182,19 @@ class Flame {
             byId('flame-detail').textContent = '';
             return;
         }
-        const rows = this.focus.depth + this.focus.height + 1;
-        const place = (depth) => this.state.layout === 'icicle' ? depth : rows - 1 - depth;
+        const seen = this.visible();
+        const rows = Math.max(...seen.map(([node]) => node.depth)) + 1;
+        const place = (node) => this.state.layout === 'icicle' ? node.depth : rows - 1 - node.depth;
         const above = [];
         for (let node = this.focus.parent; node; node = node.parent)
             above.unshift(node);
         for (const node of above) {
-            const box = this.box(node, 0, 1, place(node.depth));
+            const box = this.box(node, 0, 1, place(node));
             box.classList.add('above');
             sky.append(box);
         }
-        const least = 0.75 / Math.max(this.width, 1);
-        const below = [[this.focus, 0, 1]];
-        while (below.length > 0) {
-            const [node, left, width] = below.pop();
-            sky.append(this.box(node, left, width, place(node.depth)));
-            let at = left;
-            for (const child of node.children) {
-                const wide = node.weight > 0 ? width * child.weight / node.weight : 0;
-                if (wide >= least)
-                    below.push([child, at, wide]);
-                at += wide;
-            }
-        }
+        for (const [node, left, width] of seen)
+            sky.append(this.box(node, left, width, place(node)));
         sky.style.height = rows * ROW + 'px';
         this.graph.replaceChildren(sky);
         this.focus.box.tabIndex = 0;

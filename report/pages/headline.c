@@ -268,10 +268,11 @@ static void say_judgement(FILE *stream, const struct tally *tally) {
     bytes_text(floor, GATE_MAX_ADDED_BYTES);
     if (tally->alarming > 0)
         fprintf(stream,
-                "Worth a look: %zu grew by more than %.3g\u00a0%% and %s, the limits that "
+                "Worth a look: %zu benchmark%s grew by more than %.3g\u00a0%% and %s, the "
+                "limits that "
                 "votreport "
                 "gate has when it is told none.",
-                tally->alarming, 100 * (GATE_MAX_RATIO - 1), floor);
+                tally->alarming, plural(tally->alarming), 100 * (GATE_MAX_RATIO - 1), floor);
     else if (worse == 0 && tally->noisy > 0)
         fputs("No reason to worry yet: the differences may be chance, and more repeats would "
               "tell (votreport run --repeat).",

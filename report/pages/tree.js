@@ -77,13 +77,11 @@ function treeBackwards(root) {
 function treeSum(node, weigh) {
     node.sum = node.self.slice();
     node.weight = weigh(node.self);
-    node.height = 0;
     for (const child of node.children) {
         treeSum(child, weigh);
         node.sum[0] += child.sum[0];
         node.sum[1] += child.sum[1];
         node.weight += child.weight;
-        node.height = Math.max(node.height, child.weight > 0 ? child.height + 1 : 0);
     }
     node.children.sort((a, b) => b.weight - a.weight);
 }
