@@ -6,8 +6,12 @@
 _votreport_values() {
     case "$1 $2" in
     *' --color') echo auto always never ;;
-    'diff --by' | 'export --by') echo function file module line ;;
-    'diff --metric' | 'trend --metric') echo peak_added live_end total count peak_map combined rss time ;;
+    *' --by') echo function file module line ;;
+    'diff --metric' | 'trend --metric')
+        echo peak_added live_end total count peak_map combined rss time
+        ;;
+    'top --metric') echo peak_added live_end total count peak_map ;;
+    'gate --annotate') echo github ;;
     'diff --format') echo text markdown json csv html ;;
     'export --metric') echo peak_added live_peak live_end net total count ;;
     'export --space') echo heap map_anon map_file map_reserved ;;
@@ -20,10 +24,10 @@ _votreport_values() {
     esac
 }
 
-# Does the option take a value? In --help a word in capitals follows it.
+# Does the option take a value? In --help a word follows it, one blank behind it.
 _votreport_takes_value() {
     "$program" "$1" --help 2>/dev/null |
-        grep -qE -- "^  (-[a-z], )?$2 [A-Z]|^  $2, --[a-z-]+ [A-Z]"
+        grep -qE -- "^  (-[a-z], )?$2 [^ ]|^  $2, --[a-z-]+ [^ ]"
 }
 
 _votreport() {

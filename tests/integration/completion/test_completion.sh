@@ -63,7 +63,9 @@ try_words() {
     for word in $words; do
         case $1 in
         export) votreport export -f folded "$2" "$word" none.db 2>err ;;
-        diff) votreport diff "$2" "$word" none.db none.db 2>err ;;
+        diff | gate) votreport "$1" "$2" "$word" none.db none.db 2>err ;;
+        top) votreport top "$2" "$word" none.db 2>err ;;
+        trend) votreport trend "$2" "$word" none.db name 2>err ;;
         run) votreport run "$2" "$word" --db none/none.db -- true 2>err ;;
         esac
         grep -qF -e 'none.db: there is no such store' -e 'none/none.db: ' err || refused="$refused $word"
@@ -101,9 +103,14 @@ for shell in bash zsh; do
     for option in --metric --space --by; do
         try_words export $option
     done
-    for option in --metric --by; do
+    for option in --metric --by --format; do
         try_words diff $option
     done
+    for option in --metric --by; do
+        try_words top $option
+    done
+    try_words trend --metric
+    try_words gate --annotate
     for option in --stacks --children; do
         try_words run $option
     done
