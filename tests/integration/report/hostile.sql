@@ -25,5 +25,6 @@ UPDATE run SET headline_region =
     (SELECT name FROM region WHERE run_id = run.id AND ordinal = 1);
 UPDATE run SET program = (SELECT name FROM hostile WHERE number = 4), exe = program, cwd = program,
                host = (SELECT name FROM hostile WHERE number = 5), kernel = host,
+               commit_hash = (SELECT name FROM hostile WHERE number = run.id), tree = 'dirty',
                branch = (SELECT name FROM hostile WHERE number = 7), cpu_model = branch, libc = branch,
                command = json_array((SELECT name FROM hostile WHERE number = 1), char(27) || '[2J');

@@ -147,6 +147,17 @@ echo "$limits" >limits
 output 'gate by a file of limits' clean forward lines -- \
     "$votreport" gate --thresholds limits --baseline a.db a.db b.db
 output 'gate --json' clean json -- "$votreport" gate --json a.db b.db
+output 'diff --format markdown' clean forward lines table -- \
+    "$votreport" diff --format markdown a.db b.db
+output 'diff --format csv' clean forward lines cells -- "$votreport" diff --format csv a.db b.db
+output 'diff --format html' clean markup -- "$votreport" diff --format html a.db b.db
+for way in --lines=100 --tree --callees --by=file; do
+    output "top $way" clean forward lines -- "$votreport" top $way a.db
+done
+output 'top --json' clean json -- "$votreport" top --json a.db
+output 'trend' clean forward lines -- "$votreport" trend a.db "$line"
+output 'trend --csv' clean forward lines cells -- "$votreport" trend --csv a.db "$line"
+output 'trend --json' clean json -- "$votreport" trend --json a.db "$line"
 output 'diff --json' clean json -- "$votreport" diff --json a.db b.db
 for by in file module line; do
     output "diff --by $by" clean forward lines -- "$votreport" diff --by $by a.db b.db
