@@ -53,12 +53,30 @@ static int candidates_list(struct store *store, size_t number, struct vector *ca
     return r;
 }
 
-static int is_known(struct store_writer *writer, sqlite3_stmt *find, const char *uuid) {
-    int r = store_bind(writer->store, find, writer->fault, "t", uuid);
+/* Has @into the run already? 1, 0, or a negative errno. */
+static int is_known(struct store *into, sqlite3_stmt *find, const char *uuid,
+                    struct fault *fault) {
+    int r = store_bind(into, find, fault, "t", uuid);
     if (r == 0)
-        r = store_step(writer->store, find, writer->fault);
+        r = store_step(into, find, fault);
     sqlite3_reset(find);
     return r;
+}
+
+/* Would anything come in? Asked before a byte is written. 1, 0, or a negative errno. */
+static int brings_news(struct store *into, const struct vector *candidates,
+                       struct fault *fault) {
+    const struct candidate *all = candidates->items;
+    sqlite3_stmt *find = NULL;
+    int known = 1;
+    int r = store_check_kind(into, fault);
+    if (r != 0)
+        return r < 0 ? r : 1;
+    r = store_prepare(into, "SELECT 1 FROM run WHERE uuid=?1", &find, fault);
+    for (size_t i = 0; r == 0 && known == 1 && i < candidates->count; i++)
+        known = is_known(into, find, all[i].uuid, fault);
+    sqlite3_finalize(find);
+    return r < 0 ? r : known < 0 ? known : !known;
 }
 
 /* Returns 1 when the run was added, 0 when it was there. */
@@ -82,7 +100,7 @@ static int copy_all(struct store_writer *writer, struct store *const *stores,
     int r =
         store_prepare(writer->store, "SELECT 1 FROM run WHERE uuid=?1", &find, writer->fault);
     for (size_t i = 0; r == 0 && i < candidates->count; i++) {
-        r = is_known(writer, find, all[i].uuid);
+        r = is_known(writer->store, find, all[i].uuid, writer->fault);
         if (r == 0)
             r = copy_run(writer, stores[all[i].store], all[i].id);
         else if (r > 0)
@@ -108,9 +126,11 @@ int store_merge(struct store *into, struct store *const *stores, size_t count,
         r = candidates_list(stores[i], i, &candidates, fault);
     if (candidates.count > 0)
         qsort(candidates.items, candidates.count, sizeof(struct candidate), candidate_compare);
-    if (r == 0)
-        r = store_writer_open(&writer, into, fault);
-    if (r == 0) {
+    int news = r == 0 ? brings_news(into, &candidates, fault) : r;
+    if (news == 0)
+        merged.known = candidates.count;
+    r = news > 0 ? store_writer_open(&writer, into, fault) : news;
+    if (news > 0 && r == 0) {
         r = copy_all(&writer, stores, &candidates, progress, &merged);
         r = store_writer_close(&writer, r);
     }

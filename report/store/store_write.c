@@ -296,12 +296,53 @@ int store_writer_close(struct store_writer *writer, int status) {
     return status;
 }
 
+static int refuse_known(struct store_writer *writer, const struct run *run) {
+    struct run_texts texts = {0};
+    int64_t benchmark = 0;
+    int r = texts_make(run, &texts);
+    if (r < 0)
+        fault_set(writer->fault, r, "out of memory");
+    if (r == 0)
+        r = WRITER_BIND(writer, FIND_BENCHMARK, "tt", run->benchmark, texts.parameters);
+    if (r == 0)
+        r = store_writer_find(writer, FIND_BENCHMARK, &benchmark);
+    if (r == 0 && benchmark != 0)
+        r = refuse_twin(writer, run, benchmark);
+    free(texts.parameters);
+    free(texts.command);
+    return r;
+}
+
+/*
+ * Before anything is written: what is refused is to leave the file as it was to the byte, and to
+ * switch its log on writes its header. Asked again for each run inside the transaction.
+ */
+static int refuse_all_known(struct store *store, struct run *const *runs, size_t count,
+                            struct fault *fault) {
+    static const enum writer_statement needed[] = {FIND_BENCHMARK, FIND_TWIN};
+    struct store_writer writer = {.store = store, .fault = fault};
+    int r = store_check_kind(store, fault);
+    if (r < 0 || r == STORE_IS_EMPTY)
+        return r < 0 ? r : 0;
+    r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof(needed) / sizeof(needed[0]); i++)
+        r = store_prepare(store, statement_sql[needed[i]], &writer.statements[needed[i]],
+                          fault);
+    for (size_t i = 0; r == 0 && i < count; i++)
+        r = refuse_known(&writer, runs[i]);
+    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+        sqlite3_finalize(writer.statements[needed[i]]);
+    return r;
+}
+
 int store_add(struct store *store, struct run *const *runs, size_t count, struct fault *fault) {
     struct store_writer writer;
     int64_t *ids = calloc(count, sizeof(*ids));
     if (!ids)
         return fault_set(fault, -ENOMEM, "out of memory");
-    int r = store_writer_open(&writer, store, fault);
+    int r = refuse_all_known(store, runs, count, fault);
+    if (r == 0)
+        r = store_writer_open(&writer, store, fault);
     if (r == 0) {
         for (size_t i = 0; r == 0 && i < count; i++)
             r = store_writer_put(&writer, runs[i], &ids[i]);

@@ -116,8 +116,11 @@ status 'stores are merged' 0 "$votreport" merge b.db a.db old1.db old2.db -o all
 same 'all runs are in' "$(cat out)" 'all.db: 8 runs added, 0 there already'
 same 'oldest first' "$(ask all.db 'SELECT count(*) FROM run a JOIN run b ON b.id = a.id + 1
                                    WHERE b.start_ns < a.start_ns')" 0
+cp all.db before.db
 status 'a second time nothing is new' 0 "$votreport" merge a.db all.db b.db old2.db -o all.db
 same 'and it says so' "$(cat out)" 'all.db: 0 runs added, 6 there already'
+cmp -s all.db before.db
+result $? 'and the file is the same to the byte'
 status 'what is merged holds together' 0 "$votreport" check all.db
 same 'every run has the numbers it had' \
     "$(ask all.db "SELECT sum(peak_bytes), sum(allocated_blocks), sum(start_bytes) FROM v_sites
