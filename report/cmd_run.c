@@ -349,7 +349,8 @@ static int import(const struct options *options, struct launch *launch, const ch
     run.outcome = WIFSIGNALED(launch->wait_status) ? RUN_SIGNALED : RUN_EXITED;
     run.status = WIFSIGNALED(launch->wait_status) ? WTERMSIG(launch->wait_status)
                                                   : WEXITSTATUS(launch->wait_status);
-    run.max_rss_bytes = launch->max_rss_bytes;
+    if (run.max_rss_bytes == 0)
+        run.max_rss_bytes = launch->max_rss_bytes;
     run.repeat = (uint32_t)repeat;
     memcpy(run.set_uuid, set_uuid, sizeof(run.set_uuid));
     if (run.outcome == RUN_EXITED && run.profile.end == PROFILE_KILLED)

@@ -86,6 +86,8 @@ int importer_read(const char *path, const struct importer_settings *settings,
     if (r < 0)
         return r;
     r = profile_from_trace(trace, &run.profile, fault);
+    uint64_t resident = trace->header->peak_resident_bytes;
+    run.max_rss_bytes = resident <= INT64_MAX ? (int64_t)resident : 0;
     trace_close(trace);
     if (r < 0)
         return r;

@@ -41,8 +41,8 @@ struct run {
     enum run_outcome outcome;
     int status;
     bool pruned; /* its sites and timelines were dropped from the store, its totals kept */
-    int64_t
-        max_rss_bytes; /* largest resident size of the process, see launch.h; 0: not known */
+    int64_t max_rss_bytes; /* most that was resident of the process, as its trace says, else the
+                              launcher (launch.h); 0: not known */
     struct profile profile; /* its arena owns all the strings above */
 };
 

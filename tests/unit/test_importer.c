@@ -8,11 +8,16 @@
 #include <cmocka.h>
 
 #include "comparison.h"
+#include "gate_input.h"
 #include "importer.h"
 #include "refused_alloc.h"
 #include "render.h"
+#include "render_gate.h"
+#include "render_trend.h"
 #include "store.h"
+#include "store_trend.h"
 #include "trace_builder.h"
+#include "trend.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -102,10 +107,86 @@ static int compare(const struct place *place, FILE *stream, struct fault *fault)
     if (r == 0)
         r = render_diff_json(stream, &comparison.diff, &options);
     if (r == 0)
+        r = render_diff_markdown(stream, &comparison.diff, &options);
+    if (r == 0)
+        r = render_diff_csv(stream, &comparison.diff);
+    if (r == 0)
         r = render_show_text(&term, run, &show);
     if (r == 0)
         r = render_show_json(stream, run, &show);
     comparison_finish(&comparison);
+    return r;
+}
+
+/* Everything that gate writes; 0 or -ENOMEM. */
+static int judge_inputs(const struct gate_input *input, const struct gate_limits *limits,
+                        FILE *stream) {
+    static int (*const writes[])(FILE *, const struct gate *, const struct gate_limits *) = {
+        render_gate_json, render_gate_markdown};
+    struct term term = term_open(stream, TERM_NEVER, true);
+    struct gate gate;
+    int r = gate_judge(input->comparisons, input->count, limits, &gate);
+    if (r < 0)
+        return r;
+    r = render_gate_text(&term, &gate, limits);
+    for (size_t i = 0; r == 0 && i < 2; i++)
+        r = writes[i](stream, &gate, limits);
+    if (r == 0)
+        r = render_gate_annotations(stream, &gate, "");
+    if (r == 0)
+        r = render_gate_junit(stream, &gate);
+    gate_finish(&gate);
+    return r;
+}
+
+static int judge(const struct place *place, FILE *stream, struct fault *fault) {
+    static const char text[] = "limit * count ratio 1\nallow * peak_added added 1MiB until "
+                               "2027-01-01 because \"a test\"\n";
+    const struct comparison_settings settings = {0};
+    const struct gate_stores stores = {place->before, place->after, place->before};
+    struct gate_limits limits = {.max_ratio = 1, .today = "2026-11-30"};
+    struct thresholds thresholds;
+    struct gate_input input;
+    const char *path;
+    uint64_t lineno;
+    int r = thresholds_parse(text, sizeof(text) - 1, &thresholds, &lineno, fault);
+    if (r < 0)
+        return r;
+    limits.thresholds = &thresholds;
+    r = gate_input_load(&stores, &settings, &limits, &input, &path, fault);
+    if (r == 0) {
+        r = judge_inputs(&input, &limits, stream);
+        gate_input_finish(&input);
+    }
+    thresholds_finish(&thresholds);
+    return r;
+}
+
+static int follow(const struct place *place, FILE *stream, struct fault *fault) {
+    const struct render_trend options = {.benchmark = "victim", .region = "parse", .last = 5};
+    struct arena arena = {0};
+    struct store_trend_point *points;
+    struct trend *trends;
+    struct store *store;
+    const char *region;
+    size_t count;
+    int r = store_open(place->before, STORE_READ, &store, fault);
+    if (r < 0)
+        return r;
+    r = store_trend_region(store, "victim", &arena, &region, fault);
+    if (r == 0)
+        r = store_trend(store, "victim", region, NULL, STORE_TREND_PEAK_ADDED, &arena, &points,
+                        &count, fault);
+    store_close(store);
+    if (r == 0)
+        r = trend_make(points, count, METRIC_TIME, &arena, &trends, &count);
+    if (r == 0) {
+        struct term term = term_open(stream, TERM_NEVER, true);
+        r = render_trend_text(&term, trends, count, &options);
+        if (r == 0)
+            r = render_trend_csv(stream, trends, count, &options);
+    }
+    arena_finish(&arena);
     return r;
 }
 
@@ -142,8 +223,10 @@ static void test_import_without_memory_fails_cleanly_and_stores_nothing(void **s
     assert_int_equal(run_count(place->before), 1);
 }
 
-static void test_diff_without_memory_fails_cleanly(void **state) {
-    const struct place *place = *state;
+/* Refuse each allocation of @act in turn, until it has all it wants. */
+static void assert_fails_cleanly(const struct place *place,
+                                 int (*act)(const struct place *place, FILE *stream,
+                                            struct fault *fault)) {
     struct fault fault = {0};
     write_trace(place->trace, 1000);
     assert_int_equal(import(place->trace, place->before, &fault), 0);
@@ -156,15 +239,28 @@ static void test_diff_without_memory_fails_cleanly(void **state) {
     bool refused = true;
     while (refused) {
         refused_alloc = (struct refused_alloc){.left = ++n};
-        int r = compare(place, sink, &fault);
+        int r = act(place, sink, &fault);
         refused = refused_alloc.happened;
         refused_alloc.left = 0;
         /* A name that found no memory may be a `?`; everything else has to be said. */
-        assert_true(r == 0 || (refused && r == -ENOMEM));
+        if (r != 0 && !(refused && r == -ENOMEM))
+            fail_msg("allocation %zu: %d %s", n, r, fault.text);
         failures += r < 0;
     }
-    assert_true(failures > 20);
+    assert_true(failures > 10);
     fclose(sink);
+}
+
+static void test_diff_without_memory_fails_cleanly(void **state) {
+    assert_fails_cleanly(*state, compare);
+}
+
+static void test_gate_without_memory_fails_cleanly(void **state) {
+    assert_fails_cleanly(*state, judge);
+}
+
+static void test_trend_without_memory_fails_cleanly(void **state) {
+    assert_fails_cleanly(*state, follow);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -173,6 +269,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_import_without_memory_fails_cleanly_and_stores_nothing),
         TEST(test_diff_without_memory_fails_cleanly),
+        TEST(test_gate_without_memory_fails_cleanly),
+        TEST(test_trend_without_memory_fails_cleanly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
