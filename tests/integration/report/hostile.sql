@@ -15,7 +15,10 @@ INSERT INTO hostile (name) VALUES
     ('std::map<' || replace(hex(zeroblob(5000)), '00', 'std::pair<k, v>, ') || 'e>::f');
 
 -- A name stands once for each function, so that all of them are in some stack.
-UPDATE symbol SET function = (SELECT name FROM hostile WHERE number = 1 + (symbol.id % 10)) || ' #' || id,
+-- The victim has seven functions; two names each, and every name in one of them.
+UPDATE symbol SET function =
+                      (SELECT name FROM hostile WHERE number = '[7,10,1,4,8,5,9]' ->> ('$[' || ((symbol.id - 1) % 7) || ']')) || ' ' ||
+                      (SELECT name FROM hostile WHERE number = '[2,1,3,6,1,2,9]' ->> ('$[' || ((symbol.id - 1) % 7) || ']')) || ' #' || id,
                   file = '/src/' || (SELECT name FROM hostile WHERE number = 1 + ((symbol.id + 3) % 9)) || '.c';
 UPDATE frame SET line = id;
 UPDATE module SET path = '/opt/' || (SELECT name FROM hostile WHERE number = 1 + (module.id % 9)) || '.so.' || id
