@@ -182,8 +182,8 @@ int fits_headers_check(const struct fits_source *source, int fd, uint64_t file_b
                               .fd = fd,
                               .file_bytes = file_bytes,
                               .block_start = UINT64_MAX};
-    for (uint64_t start = 0; file_bytes >= BLOCK_BYTES && start <= file_bytes - BLOCK_BYTES;
-         headers.number++) {
+    uint64_t start = 0;
+    for (; file_bytes >= BLOCK_BYTES && start <= file_bytes - BLOCK_BYTES; headers.number++) {
         headers.card_start = start;
         const char *card = next_card(&headers);
         if (card == NULL)
@@ -199,5 +199,11 @@ int fits_headers_check(const struct fits_source *source, int fd, uint64_t file_b
         if (source->extnum > 0 ? headers.number == source->extnum : binary)
             return 0;
     }
-    return 0;
+    if (start == file_bytes)
+        return 0;
+    /* cfitsio says another thing of this in memory than of it in a file. */
+    return problem_set(
+        problem, -EBADMSG, source->lineno,
+        "the FITS file ends before its table, it is cut short, fetch or write it "
+        "again");
 }

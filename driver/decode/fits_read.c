@@ -416,24 +416,33 @@ static int read_rows(struct fits_reader *reader, const struct consumer *consumer
     return consumer_rows_flush(consumer, table, reader->problem);
 }
 
-static int open_source(struct fits_reader *reader) {
+/* The path may be that of a file without a name: it is for no message. */
+static int open_file(struct fits_reader *reader) {
     const struct fits_source *source = reader->source;
     struct stat status;
-    reader->fits.file_bytes = source->length;
-    if (source->bytes != NULL)
-        return 0;
     reader->fd = open(source->path, O_RDONLY | O_CLOEXEC);
     if (reader->fd < 0 || fstat(reader->fd, &status) < 0)
         return problem_set(reader->problem, -errno, source->lineno,
-                           "the FITS file '%.200s' cannot be read: %s, correct the href",
-                           source->path, strerror(errno));
-    char start[6] = "";
-    if (!S_ISREG(status.st_mode) || pread(reader->fd, start, 6, 0) != 6 ||
-        memcmp(start, "SIMPLE", 6) != 0)
-        return problem_set(reader->problem, -EBADMSG, source->lineno,
-                           "'%.200s' is no FITS file, correct the href", source->path);
-    reader->fits.file_bytes = (uint64_t)status.st_size;
+                           "the FITS file of the STREAM cannot be read: %s, correct the href",
+                           strerror(errno));
+    reader->fits.file_bytes = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
     return 0;
+}
+
+static int open_source(struct fits_reader *reader) {
+    static const char start[] = "SIMPLE";
+    unsigned char found[sizeof(start) - 1];
+    reader->fits.file_bytes = reader->source->length;
+    int r = reader->source->bytes == NULL ? open_file(reader) : 0;
+    if (r < 0)
+        return r;
+    bool is_fits = reader->fits.file_bytes >= sizeof(found);
+    if (is_fits)
+        r = read_at(reader, 0, found, sizeof(found));
+    if (r == 0 && (!is_fits || memcmp(found, start, sizeof(found)) != 0))
+        r = problem_set(reader->problem, -EBADMSG, reader->source->lineno,
+                        "the STREAM is no FITS file, give one, or another serialization");
+    return r;
 }
 
 int fits_read_table(const struct fits_source *source, struct table *table,
