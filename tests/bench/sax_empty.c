@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sax_empty.c: libxml2 parses a file and nobody listens: what no reader built on it can beat.
+ * sax_empty.c: libxml2 parses a file and nobody listens: what no reader can beat that has all of
+ * the file from it.
  *
  * Fed as votdriver feeds it, in pieces of the same size; callbacks for elements and text are
  * there, so that attributes are collected and text is handed over.
