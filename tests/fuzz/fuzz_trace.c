@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fuzz_trace.c: any bytes as a trace file, as far as `votreport import` takes them before
- * symbols and store, and as far as `dump` and `show` print them.
+ * symbols and store, and as far as `dump`, `show` and `export` print them.
  *
  * What is accepted has to pass its own check again, the call sites of each region have to add
  * up to its peak, and its lists have to come back from the text that goes into a store: a fuzzer
@@ -9,6 +9,7 @@
  */
 #include "callsite.h"
 #include "corpus.h"
+#include "export.h"
 #include "profile.h"
 #include "render.h"
 #include "store_series.h"
@@ -80,6 +81,25 @@ static void print_profile(FILE *sink, const struct profile *profile) {
     require(render_show_json(sink, &run, &options) == 0);
 }
 
+/* The call tree in it asserts that its sums are the region's. */
+static void export_region(FILE *sink, const struct profile *profile,
+                          const struct profile_region *region) {
+    const struct run run = {.benchmark = "",
+                            .host = "",
+                            .kernel = "",
+                            .machine = "",
+                            .origin = origin_unknown,
+                            .profile = *profile};
+    const struct export_request request = {.after = {&run, region}};
+    for (const struct export_format *format = export_formats; format->name; format++) {
+        struct fault fault = {0};
+        size_t skipped;
+        if (format->shape == EXPORT_STACKS &&
+            export_write(format, &request, sink, &skipped, &fault) < 0)
+            require(fault.text[0] != '\0');
+    }
+}
+
 static void check_trace(FILE *sink, const struct trace *trace) {
     struct fault fault = {0};
     struct profile profile;
@@ -93,6 +113,7 @@ static void check_trace(FILE *sink, const struct trace *trace) {
     for (size_t i = 0; i < profile.region_count; i++) {
         check_sites(&profile, &profile.regions[i]);
         check_series(&profile.regions[i]);
+        export_region(sink, &profile, &profile.regions[i]);
     }
     print_profile(sink, &profile);
     profile_finish(&profile);
