@@ -11,8 +11,8 @@
 void repository_find(char ret_root[PATH_MAX]) _nonnull_;
 
 /*
- * The path, relative to the repository at @root, of the source file @path, as a compiler wrote it
- * down: absolute, or relative to some build folder, perhaps on another machine. It is the longest
- * end of @path that is a file there. False when none is, or @root is "".
+ * The path, relative to the repository at @root, of the source file @path, as a compiler wrote
+ * it down: absolute, or relative to some build folder, perhaps on another machine. It is the
+ * longest end of @path that is a file there. False when none is, or @root is "".
  */
 bool repository_path(const char *root, const char *path, char ret_path[PATH_MAX]) _nonnull_;

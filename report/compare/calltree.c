@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * calltree.c: walk every stack from its caller of malloc outwards, and come back building nodes.
+ * calltree.c: walk every stack from its caller of malloc outwards, and come back building
+ * nodes.
  *
  * A profile's node is looked up once: its tree node is remembered, and its callers' are there
  * before it. Nodes of one parent are told apart by the number that calltree_keys.c gave their

@@ -55,8 +55,8 @@ struct calltree_node {
     enum calltree_kind kind;
     /*
      * What the frame goes by, borrowed from a profile or from the tree, "" unless kind is
-     * CALLTREE_FRAME: function, else "module+0x1f" or "module"; last component of the file, else
-     * of the module; module, else "(no file)". Not made fit for any output.
+     * CALLTREE_FRAME: function, else "module+0x1f" or "module"; last component of the file,
+     * else of the module; module, else "(no file)". Not made fit for any output.
      */
     const char *name;
     /* One frame of those merged, of AFTER where that has any; NULL unless CALLTREE_FRAME. */

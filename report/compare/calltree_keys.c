@@ -146,7 +146,9 @@ static int compare_keys(const struct place *left, const struct place *right) {
     return compare[left->by](left, right);
 }
 
-/* Within a key AFTER first, and of that the lowest frame, so that the same input names it alike.
+/*
+ * Within a key AFTER first, and of that the lowest frame, so that the same input names it
+ * alike.
  */
 static int compare_places(const void *a, const void *b) {
     const struct place *left = a;

@@ -38,8 +38,9 @@ enum { COMPARISON_NAME = 512, COMPARISON_ALL };
 bool comparison_option(struct comparison_settings *settings, int option, const char *argument);
 
 /*
- * Compare the runs that @before and @after mean, STORE or STORE@WHAT (selection.h). Returns 0; a negative errno,
- * then @ret_path is the store that failed and @fault says why. End with comparison_finish().
+ * Compare the runs that @before and @after mean, STORE or STORE@WHAT (selection.h). Returns 0;
+ * a negative errno, then @ret_path is the store that failed and @fault says why. End with
+ * comparison_finish().
  */
 int comparison_load(const char *before, const char *after,
                     const struct comparison_settings *settings,

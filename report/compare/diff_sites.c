@@ -101,8 +101,8 @@ static bool function_is_unique(const struct callsite_list *list, const struct ca
 
 /*
  * A function that is reached another way than before is one that moved, not one gone and one
- * new: what no whole stack matched is matched by the telling frame, and then, as files get other
- * names, by the function's name, when neither side has another of that name.
+ * new: what no whole stack matched is matched by the telling frame, and then, as files get
+ * other names, by the function's name, when neither side has another of that name.
  */
 struct join {
     int (*order)(const void *, const void *);

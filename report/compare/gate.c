@@ -120,8 +120,8 @@ static bool fitness_judge(struct judging *j) {
 
 /*
  * Repeats that vary: what may be noise does not fail, what cannot be told is no answer. Where
- * the least after is beyond what the most before allows, no statistics are needed; a metric that
- * varies by nature is never that sure. True when that was the answer.
+ * the least after is beyond what the most before allows, no statistics are needed; a metric
+ * that varies by nature is never that sure. True when that was the answer.
  */
 static bool noise_judge(struct judging *j) {
     const struct diff_row *row = j->row;

@@ -5,9 +5,9 @@
  * A benchmark regresses when it grew beyond the factor AND beyond the floor: the factor alone
  * would fail on 10 bytes that became 20, the floor alone on 1 MiB more of 10 GiB. The heap is
  * judged, and by the same limits the heap and the anonymous mappings together; a file
- * (thresholds.h) may set other limits, for other metrics, too. What is new is compared with what
- * was before it and, where there is one, with a pinned baseline, so that many small steps are
- * not a way around. Pure: no SQL, no printing.
+ * (thresholds.h) may set other limits, for other metrics, too. What is new is compared with
+ * what was before it and, where there is one, with a pinned baseline, so that many small steps
+ * are not a way around. Pure: no SQL, no printing.
  */
 #pragma once
 

@@ -13,7 +13,10 @@ struct trait {
     bool of_timing; /* matters to what varies with the machine only */
 };
 
-/* "glibc 2.36" of "glibc 2.36 (Debian GLIBC 2.36-9+deb12u10)": a distribution's fix is no other. */
+/*
+ * "glibc 2.36" of "glibc 2.36 (Debian GLIBC 2.36-9+deb12u10)": a distribution's fix is no
+ * other.
+ */
 static size_t version_length(const char *text) {
     size_t length = strcspn(text, "(");
     while (length > 0 && text[length - 1] == ' ')

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* measurement.c: every region name of every run once, then sorted so that repeats stand together.
+/*
+ * measurement.c: every region name of every run once, then sorted so that repeats stand
+ * together.
  */
 #include "measurement.h"
 

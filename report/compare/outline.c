@@ -3,8 +3,8 @@
  * outline.c: a heap of what could be shown next, then one walk over what is.
  *
  * A node is worth a line when anything differs at it or below it, even where the differences
- * cancel each other out: its weight is the sum of their sizes. Neither walk recurses: a tree may
- * be as deep as a file says.
+ * cancel each other out: its weight is the sum of their sizes. Neither walk recurses: a tree
+ * may be as deep as a file says.
  */
 #include "outline.h"
 
@@ -116,7 +116,9 @@ static bool looks_alike(const struct calltree_node *a, const struct calltree_nod
            a->in[CALLTREE_AFTER] == b->in[CALLTREE_AFTER];
 }
 
-/* As far as one frame hands everything on to one other, and both are new, or gone, or neither. */
+/*
+ * As far as one frame hands everything on to one other, and both are new, or gone, or neither.
+ */
 static uint32_t chain_end(const struct outliner *o, uint32_t node) {
     while (self_difference(o, node) == 0) {
         uint32_t child = only_child(o, node);

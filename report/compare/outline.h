@@ -38,8 +38,8 @@ struct outline {
 
 /*
  * The outline of @tree, which calltree_sort() sorted by @metric, with at most @frames_max lines
- * of frames. A tree of one side shows its values, but none below a thousandth of the whole; one of
- * two sides what differs. Returns 0 or -ENOMEM. End with outline_finish().
+ * of frames. A tree of one side shows its values, but none below a thousandth of the whole; one
+ * of two sides what differs. Returns 0 or -ENOMEM. End with outline_finish().
  */
 int outline_make(const struct calltree *tree, enum calltree_metric metric, size_t frames_max,
                  struct outline *ret_outline) _must_check_ _nonnull_;

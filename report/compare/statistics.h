@@ -58,7 +58,9 @@ double statistics_p(const struct statistics_sample *a,
 void statistics_interval(const struct statistics_sample *a, const struct statistics_sample *b,
                          int64_t *ret_low, int64_t *ret_high) _nonnull_;
 
-/* Fewest repeats on each side with which statistics_p() can fall below STATISTICS_ALPHA at all. */
+/*
+ * Fewest repeats on each side with which statistics_p() can fall below STATISTICS_ALPHA at all.
+ */
 size_t statistics_least_repeats(void);
 
 /*

@@ -10,15 +10,15 @@
  *   allow             import           peak_added  added 2MiB until 2027-03-31 because "a cache"
  *
  * A line is words; a word with blanks stands between double quotes, where \" and \\ are a quote
- * and a backslash. # begins a comment. A benchmark is a pattern, in which * is any text and ? any
- * character: of its name, of its name and parameters "name(key=value, ...)", of "name:region",
- * or of "name:region(key=value, ...)".
+ * and a backslash. # begins a comment. A benchmark is a pattern, in which * is any text and ?
+ * any character: of its name, of its name and parameters "name(key=value, ...)", of
+ * "name:region", or of "name:region(key=value, ...)".
  *
  * limit is what NEW may be beyond BASE, drift what it may be beyond the pinned baseline (where
- * there is no such line, limit is). What grew by more than `added` and beyond `ratio` fails; one
- * that is left out lets nothing pass by itself (ratio 1, added 0). `off`: not judged. The last
- * line that matches counts. allow lets a growth of so much pass until the end of a day, UTC; any
- * that matches counts.
+ * there is no such line, limit is). What grew by more than `added` and beyond `ratio` fails;
+ * one that is left out lets nothing pass by itself (ratio 1, added 0). `off`: not judged. The
+ * last line that matches counts. allow lets a growth of so much pass until the end of a day,
+ * UTC; any that matches counts.
  *
  * Pure: it prints nothing, and knows what day it is from who asks.
  */

@@ -4,9 +4,9 @@
  *
  * Runs of one commit are one value, their median. Commits are in the order of their times where
  * all have one, else in the order they were first measured. Where every commit gave the same
- * number each time, any byte is a step. Where they vary, steps are found by Pettitt's test on all
- * values, the strongest first, and each has to hold against its neighbours by Mann and Whitney's,
- * 1 of 100. Pure: no SQL, no printing.
+ * number each time, any byte is a step. Where they vary, steps are found by Pettitt's test on
+ * all values, the strongest first, and each has to hold against its neighbours by Mann and
+ * Whitney's, 1 of 100. Pure: no SQL, no printing.
  */
 #pragma once
 
@@ -46,7 +46,8 @@ struct trend {
 enum store_trend_value trend_value(enum metric metric);
 
 /*
- * The series in @points, which are as store_trend() gives them; in @arena. Returns 0 or -ENOMEM.
+ * The series in @points, which are as store_trend() gives them; in @arena. Returns 0 or
+ * -ENOMEM.
  */
 int trend_make(const struct store_trend_point *points, size_t count, enum metric metric,
                struct arena *arena, struct trend **ret_trends, size_t *ret_count) _must_check_;

@@ -19,8 +19,8 @@ int render_gate_markdown(FILE *stream, const struct gate *gate,
 
 /*
  * Workflow commands for GitHub: an error for each regression at file and line of the call site
- * that grew most, relative to @root, the absolute path of the repository ("": not known, then no
- * file is named); and one for each benchmark that could not be judged.
+ * that grew most, relative to @root, the absolute path of the repository ("": not known, then
+ * no file is named); and one for each benchmark that could not be judged.
  * https://docs.github.com/actions/reference/workflow-commands-for-github-actions
  */
 int render_gate_annotations(FILE *stream, const struct gate *gate,

@@ -2,8 +2,8 @@
 /*
  * render_gate_ci.c: what gate found, as annotations of GitHub and as JUnit's XML.
  *
- * Names and reasons come from whoever wrote the pull request: nothing in them may end a property,
- * a command or an element.
+ * Names and reasons come from whoever wrote the pull request: nothing in them may end a
+ * property, a command or an element.
  */
 #include "render_gate.h"
 

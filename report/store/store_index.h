@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* store_index.h: what selecting runs looks at, of every run of a store: a fraction of a listing. */
+/*
+ * store_index.h: what selecting runs looks at, of every run of a store: a fraction of a
+ * listing.
+ */
 #pragma once
 
 #include "arena.h"

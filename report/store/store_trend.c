@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * store_trend.c: from the benchmark to its runs, to their region by its name, to its totals: each
- * by an index, so that the number of other regions does not matter.
+ * store_trend.c: from the benchmark to its runs, to their region by its name, to its totals:
+ * each by an index, so that the number of other regions does not matter.
  */
 #include "store_trend.h"
 

@@ -34,8 +34,8 @@ struct store_trend_point {
 };
 
 /*
- * The region that most of the newest run of the benchmark @name is about, in @arena. 0; -ENODATA
- * when there is no such benchmark; other negative errno. On failure @fault.
+ * The region that most of the newest run of the benchmark @name is about, in @arena. 0;
+ * -ENODATA when there is no such benchmark; other negative errno. On failure @fault.
  */
 int store_trend_region(struct store *store, const char *name, struct arena *arena,
                        const char **ret_region, struct fault *fault) _must_check_ _nonnull_;

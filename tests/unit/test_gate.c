@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What gate makes of differences: limits, baselines, allowances, unlike runs; and its reports. */
+/*
+ * What gate makes of differences: limits, baselines, allowances, unlike runs; and its reports.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

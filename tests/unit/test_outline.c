@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which lines of a tree are shown, that they add up, and what metrics and repeats make of a diff. */
+/*
+ * Which lines of a tree are shown, that they add up, and what metrics and repeats make of a
+ * diff.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
