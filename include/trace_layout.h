@@ -22,6 +22,7 @@
  *     SIZES    trace_sizes           how large the allocations of region `owner` were
  *     MODULE   trace_module, then path bytes
  *     TEXT     bytes; `first` says what they are (enum trace_text), `count` how many
+ *     CODE     trace_code, then name and path bytes: function `first` of interpreted code
  *
  * The counters live in a shared mapping and are updated in place, so that whatever kills the
  * process leaves them as they were at that instruction. The stores of one event are ordered so
@@ -76,7 +77,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC          "votrace\n" /* 8 bytes, no terminator */
-#define TRACE_VERSION        2u
+#define TRACE_VERSION        3u
 #define TRACE_BYTE_ORDER     0x01020304u
 #define TRACE_HEADER_BYTES   4096u
 #define TRACE_CHUNK_MAGIC    0x4b434856u /* "VHCK" in little endian */
@@ -123,6 +124,7 @@ enum trace_chunk_kind {
     TRACE_CHUNK_LANE,
     TRACE_CHUNK_TIMELINE,
     TRACE_CHUNK_SIZES,
+    TRACE_CHUNK_CODE,
 };
 
 enum trace_text {
@@ -197,9 +199,9 @@ struct trace_chunk {
 
 /* A frame below its caller. Node 0 is the root: no frame, its own parent. */
 struct trace_node {
-    uint64_t address;    /* return address as unwound: look up address - 1 */
-    uint32_t parent;     /* always smaller than the node's own id; towards main */
-    uint16_t depth;      /* frames up to the root */
+    uint64_t address; /* return address as unwound: look up address - 1; or TRACE_CODE_FRAME */
+    uint32_t parent;  /* always smaller than the node's own id; towards main */
+    uint16_t depth;   /* frames up to the root */
     uint16_t generation; /* look the address up in modules of this or an earlier generation */
 };
 
@@ -291,6 +293,22 @@ struct trace_module {
     uint32_t generation; /* counts the unloads before it was noted */
 };
 
+/*
+ * A function of interpreted code. A frame of it is a node whose address is TRACE_CODE_FRAME, its
+ * id, from 1, in the bits above TRACE_CODE_LINE_BITS, and the line below (0: not known). Id 0 is
+ * a function that could not be noted. It comes inside of the frame of the interpreter's loop.
+ */
+struct trace_code {
+    uint32_t first_line;     /* of the function, from 1; 0: not known */
+    uint32_t function_bytes; /* follow this struct, UTF-8, no terminator */
+    uint32_t path_bytes; /* follow the function's: the source file, as the interpreter says */
+    uint32_t reserved;
+};
+
+#define TRACE_CODE_FRAME     (UINT64_C(1) << 63) /* no machine has code there */
+#define TRACE_CODE_LINE_BITS 24
+#define TRACE_CODE_LINE_MAX  ((1u << TRACE_CODE_LINE_BITS) - 1)
+
 /* Sizes by powers of two: bucket 0 is size 0, bucket k is [2^(k-1), 2^k). */
 #define TRACE_SIZE_BUCKETS 48u
 
@@ -340,6 +358,7 @@ _Static_assert(sizeof(struct trace_row) == 96, "frozen");
 _Static_assert(sizeof(struct trace_totals) == 144, "frozen");
 _Static_assert(sizeof(struct trace_region) == 752, "frozen");
 _Static_assert(sizeof(struct trace_module) == 56, "frozen");
+_Static_assert(sizeof(struct trace_code) == 16, "frozen");
 _Static_assert(sizeof(struct trace_lane) == 416, "frozen");
 _Static_assert(sizeof(struct trace_sizes) == 768, "frozen");
 _Static_assert(sizeof(struct trace_timeline) == 16400, "frozen");

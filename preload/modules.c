@@ -165,7 +165,7 @@ static bool knows(const struct modules *modules, uintptr_t address) {
 
 bool modules_know(const struct modules *modules, const uintptr_t *addresses, size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (!knows(modules, addresses[i]))
+        if ((addresses[i] & TRACE_CODE_FRAME) == 0 && !knows(modules, addresses[i]))
             return false;
     return true;
 }

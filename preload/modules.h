@@ -63,5 +63,8 @@ bool modules_next_change(struct modules *modules, struct module_seen *ret_change
 /* In a forked child: write all of them to its own trace, @file. */
 void modules_restart(struct modules *modules, struct tracefile *file);
 
-/* Whether each of @count code addresses lies in a module that the loader listed last. */
+/*
+ * Whether each of @count code addresses lies in a module that the loader listed last, but for
+ * interpreted code's.
+ */
 bool modules_know(const struct modules *modules, const uintptr_t *addresses, size_t count);

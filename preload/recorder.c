@@ -9,6 +9,7 @@
 #include "booking.h"
 #include "config.h"
 #include "program.h"
+#include "python.h"
 #include "recorder_state.h"
 #include "sandbox.h"
 #include "sites.h"
@@ -266,8 +267,10 @@ bool recorder_begin_trace(const char *path, bool restart) {
     if (tracefile_open(&recorder.file, path) < 0)
         return false;
     write_facts(&recorder.file);
-    if (restart)
+    if (restart) {
         modules_restart(&recorder.modules, &recorder.file);
+        python_restart();
+    }
     if ((restart ? stacktree_restart(&recorder.stacks, &recorder.file)
                  : stacktree_init(&recorder.stacks, &recorder.file)) < 0)
         return false;
@@ -320,6 +323,8 @@ static bool start(void) {
     if (recorder.settings.children == CHILDREN_FOLLOW)
         settings_keep_folder(&recorder.settings);
     backtrace_init();
+    if (recorder.settings.python)
+        python_find();
     sites_note_modules(); /* now, while nobody can hold the loader's lock */
     recorder_open_gate();
     catch_signal(recorder.settings.signal);

@@ -53,6 +53,7 @@ struct recorder {
     struct pending pending;
     _Atomic uint32_t threads_numbered;
     struct backtrace backtraces[RECORDER_BACKTRACES];
+    struct backtrace mixed[RECORDER_BACKTRACES]; /* with Python's frames among theirs */
     _Atomic uint64_t loader_changes; /* loads and unloads when modules were last noted */
     _Atomic bool module_unloaded;    /* since then, perhaps */
     uint64_t start_ns;

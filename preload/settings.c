@@ -66,12 +66,20 @@ static bool parse_children(const char *text, struct settings *settings) {
     return word >= 0;
 }
 
-static bool parse_usable(const char *text, struct settings *settings) {
+static bool parse_yes_or_no(const char *text, bool *ret_yes) {
     static const char *const words[] = {"no", "yes"};
     int word = find_word(text, words, sizeof(words) / sizeof(words[0]));
     if (word >= 0)
-        settings->usable = word == 1;
+        *ret_yes = word == 1;
     return word >= 0;
+}
+
+static bool parse_usable(const char *text, struct settings *settings) {
+    return parse_yes_or_no(text, &settings->usable);
+}
+
+static bool parse_python(const char *text, struct settings *settings) {
+    return parse_yes_or_no(text, &settings->python);
 }
 
 /* A number from 1 to @most; 0 for anything else. */
@@ -139,6 +147,7 @@ static const struct {
     {"VOTRACE_SIGNAL", parse_signal},     /* name or number: begins and ends a region */
     {"VOTRACE_REGION", parse_region},     /* what that region is called; "process": none */
     {"VOTRACE_USABLE", parse_usable},     /* yes or no: ask for usable sizes, too */
+    {"VOTRACE_PYTHON", parse_python},     /* yes or no: Python's frames in the stacks */
 };
 
 /*
@@ -176,6 +185,7 @@ void settings_read(struct settings *ret_settings) {
         .depth_frames = DEFAULT_DEPTH_FRAMES,
         .children = CHILDREN_EXEC,
         .region = WHOLE_RUN,
+        .python = true,
     };
     char *early = map_early_environment();
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {

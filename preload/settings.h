@@ -22,6 +22,7 @@ struct settings {
     int signal;                    /* VOTRACE_SIGNAL: begins and ends `region`; 0: none */
     char region[TRACE_NAME_BYTES]; /* VOTRACE_REGION; "process": no region but that */
     bool usable;      /* VOTRACE_USABLE: ask the allocator for the sizes that it gives */
+    bool python;      /* VOTRACE_PYTHON: Python's frames are in the stacks */
     unsigned ignored; /* variables whose value means nothing: their defaults hold */
 };
 

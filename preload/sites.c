@@ -8,6 +8,7 @@
 #include "sites.h"
 
 #include "booking.h"
+#include "python.h"
 
 #include <errno.h>
 #include <link.h>
@@ -139,6 +140,14 @@ static inline struct backtrace *find_backtrace(void) {
     return NULL;
 }
 
+/* @backtrace, or one beside it that has this thread's Python frames as well. */
+static inline struct backtrace *with_python(struct backtrace *backtrace) {
+    if (__builtin_expect(!python_is_here, 1))
+        return backtrace;
+    struct backtrace *mixed = &recorder.mixed[backtrace - recorder.backtraces];
+    return python_mix(backtrace, mixed, recorder.settings.depth_frames) ? mixed : backtrace;
+}
+
 __attribute__((noinline)) uint32_t sites_by_stack(enum trace_space space,
                                                   const uintptr_t *frame) {
     if (recorder_thread.doing & THREAD_UNWINDING)
@@ -153,9 +162,10 @@ __attribute__((noinline)) uint32_t sites_by_stack(enum trace_space space,
     if (__builtin_expect(!whole, 0))
         no_stack(space, true);
     recorder_thread.doing &= ~(uint32_t)THREAD_UNWINDING;
-    uint32_t site = stacktree_find(&recorder.stacks, backtrace, space);
+    struct backtrace *stack = with_python(backtrace);
+    uint32_t site = stacktree_find(&recorder.stacks, stack, space);
     if (__builtin_expect(site == STACKTREE_NO_SITE, 0))
-        site = add_site(backtrace, space, !whole);
+        site = add_site(stack, space, !whole);
     atomic_store_explicit(&backtrace->taken, false, memory_order_release);
     errno = saved_errno;
     return site;

@@ -78,6 +78,8 @@ static bool file_is_helper(const char *file) {
 
 bool callsite_module_is_system(const struct profile *profile, uint32_t module) {
     const char *path = profile->modules[module].path;
+    if (profile->modules[module].is_interpreter)
+        return true;
     if (strncmp(callsite_basename(path), "libvotrace", strlen("libvotrace")) == 0)
         return true;
     return path_is_system_library(path) && strcmp(path, profile->exe) != 0;
@@ -85,6 +87,8 @@ bool callsite_module_is_system(const struct profile *profile, uint32_t module) {
 
 static bool frame_is_helper(const struct profile *profile, uint32_t node) {
     const struct profile_frame *frame = callsite_frame(profile, node);
+    if (profile->modules[frame->module].is_code)
+        return false;
     return callsite_module_is_system(profile, frame->module) || file_is_helper(frame->file) ||
            function_hands_memory_through(frame->function);
 }
@@ -171,6 +175,17 @@ int callsite_compare_nameless(const struct callsite *a_site, uint32_t a_node,
     return order != 0 ? order : (a->offset > b->offset) - (a->offset < b->offset);
 }
 
+static bool is_code(const struct callsite *site, uint32_t node) {
+    const struct profile_frame *frame = callsite_frame(site->profile, node);
+    return site->profile->modules[frame->module].is_code;
+}
+
+/* Dots in names of interpreted code are its own: "Table.parse". */
+static size_t name_length(const struct callsite *site, uint32_t node) {
+    const char *function = callsite_frame(site->profile, node)->function;
+    return is_code(site, node) ? strlen(function) : plain_length(function);
+}
+
 /* Function and file; where there is no function, the place in the module. */
 static int frame_compare(const struct callsite *a_site, uint32_t a_node,
                          const struct callsite *b_site, uint32_t b_node) {
@@ -178,8 +193,8 @@ static int frame_compare(const struct callsite *a_site, uint32_t a_node,
     const struct profile_frame *b = callsite_frame(b_site->profile, b_node);
     if (a == b)
         return 0;
-    int order = compare_lengths(a->function, plain_length(a->function), b->function,
-                                plain_length(b->function));
+    int order = compare_lengths(a->function, name_length(a_site, a_node), b->function,
+                                name_length(b_site, b_node));
     if (order == 0)
         order = strcmp(callsite_basename(a->file), callsite_basename(b->file));
     if (order == 0 && a->function[0] == '\0')
@@ -187,9 +202,16 @@ static int frame_compare(const struct callsite *a_site, uint32_t a_node,
     return order;
 }
 
+/* How an interpreter comes from one function of its program to the next tells nothing. */
+static bool is_between_code(const struct callsite *site, uint32_t node) {
+    const struct profile_frame *frame = callsite_frame(site->profile, node);
+    return site->profile->modules[frame->module].is_interpreter && is_code(site, site->node);
+}
+
 uint32_t callsite_caller(const struct callsite *site, uint32_t node) {
     uint32_t caller = site->profile->nodes[node].parent;
-    while (caller != 0 && frame_compare(site, node, site, caller) == 0)
+    while (caller != 0 &&
+           (frame_compare(site, node, site, caller) == 0 || is_between_code(site, caller)))
         caller = site->profile->nodes[caller].parent;
     return caller;
 }
@@ -224,7 +246,9 @@ static const char *telling_function(const struct callsite *site) {
 int callsite_compare_function(const struct callsite *a, const struct callsite *b) {
     const char *left = telling_function(a);
     const char *right = telling_function(b);
-    return compare_lengths(left, plain_length(left), right, plain_length(right));
+    size_t left_length = a->node != 0 ? name_length(a, a->node) : 0;
+    size_t right_length = b->node != 0 ? name_length(b, b->node) : 0;
+    return compare_lengths(left, left_length, right, right_length);
 }
 
 static int compare_items(const void *a, const void *b) {

@@ -327,6 +327,36 @@ int profile_check(const struct profile *profile, struct fault *fault) {
     return r;
 }
 
+static const struct profile_module *module_of_node(const struct profile *profile,
+                                                   uint32_t node) {
+    return &profile->modules[profile->frames[profile->nodes[node].frame].module];
+}
+
+void profile_note_interpreters(struct profile *profile) {
+    for (size_t i = 0; i < profile->module_count; i++)
+        profile->modules[i].is_code = strcmp(profile->modules[i].path, PROFILE_CODE_PATH) == 0;
+    for (size_t i = 1; i < profile->node_count; i++) {
+        uint32_t parent = profile->nodes[i].parent;
+        if (parent == 0)
+            continue;
+        struct profile_module *outer =
+            &profile->modules[profile->frames[profile->nodes[parent].frame].module];
+        if (module_of_node(profile, (uint32_t)i)->is_code && !outer->is_code)
+            outer->is_interpreter = true;
+    }
+}
+
+void profile_fold_interpreters(const struct profile *profile, struct profile_node *nodes) {
+    for (uint32_t i = 1; i < profile->node_count; i++) {
+        uint32_t caller = nodes[i].parent;
+        if (!module_of_node(profile, i)->is_code)
+            continue;
+        while (caller != 0 && module_of_node(profile, caller)->is_interpreter)
+            caller = nodes[caller].parent;
+        nodes[i].parent = caller;
+    }
+}
+
 void profile_finish(struct profile *profile) {
     arena_finish(&profile->arena);
     memset(profile, 0, sizeof(*profile));

@@ -58,16 +58,22 @@ struct profile_pair {
     int64_t bytes;
 };
 
+/* The module of all interpreted code: a frame's file says more. */
+#define PROFILE_CODE_PATH "[python]"
+
 struct profile_module {
-    const char *path;                      /* "" for addresses that belong to no file */
+    const char *path; /* "" for addresses that belong to no file; or PROFILE_CODE_PATH */
     char build_id[PROFILE_BUILD_ID_BYTES]; /* hexadecimal; "" when it has none */
+    bool is_code;                          /* its frames are interpreted code's */
+    bool is_interpreter;                   /* frames of such came inside of one of its own */
 };
 
 /* A place in a module. Several frames share an offset where functions were inlined there. */
 struct profile_frame {
     uint32_t module;      /* module 0 is the unknown one */
     uint32_t level;       /* 0 is the innermost inlined function */
-    uint64_t offset;      /* return address - load bias: the instruction is before it */
+    uint64_t offset;      /* return address - load bias: the instruction is before it; of
+                             interpreted code the line */
     const char *function; /* "" when not known, likewise file */
     const char *file;
     uint32_t lineno; /* 0 when not known */
@@ -126,7 +132,7 @@ struct profile_region {
     uint32_t parent;   /* index of the region it began in; 0 for region 0 */
     bool open;         /* never ended; always so for region 0, "process" */
     bool has_rows;     /* false: only the totals are known */
-    bool pruned;       /* the store had its rows and has dropped them: the totals are all there */
+    bool pruned; /* the store had its rows and has dropped them: the totals are all there */
     int64_t begin_elapsed_ns;
     int64_t end_elapsed_ns;
     int64_t cpu_ns;
@@ -223,5 +229,15 @@ const char *profile_gap_meaning(enum profile_gap gap, int64_t count);
 
 /* Did the recorder miss something that can make live or a peak wrong? */
 bool profile_is_incomplete(const struct profile *profile) _nonnull_;
+
+/* Find out is_code and is_interpreter, when all modules, frames and nodes are there. */
+void profile_note_interpreters(struct profile *profile) _nonnull_;
+
+/*
+ * Let a function of interpreted code hang below the one that called it, without the frames of the
+ * interpreter between the two: they are the same for any call. @nodes are the profile's own.
+ */
+void profile_fold_interpreters(const struct profile *profile,
+                               struct profile_node *nodes) _nonnull_;
 
 void profile_finish(struct profile *profile) _nonnull_;

@@ -28,7 +28,7 @@ static int modules_derive(struct derivation *d) {
     const struct trace *trace = d->trace;
     struct profile *profile = d->profile;
     struct profile_module *modules =
-        arena_array(&profile->arena, trace->module_count + 1, sizeof(*modules));
+        arena_array(&profile->arena, trace->module_count + 2, sizeof(*modules));
     if (!modules)
         return out_of_memory(d->fault);
     modules[0].path = "";
@@ -42,6 +42,8 @@ static int modules_derive(struct derivation *d) {
     }
     profile->modules = modules;
     profile->module_count = trace->module_count + 1;
+    if (trace->code_count > 0)
+        modules[profile->module_count++].path = PROFILE_CODE_PATH;
     return 0;
 }
 
@@ -60,6 +62,27 @@ static uint32_t module_of(const struct trace *trace, const struct trace_node *no
             found = (uint32_t)(i + 1);
     }
     return found;
+}
+
+/* A frame of interpreted code is of a module of its own, the last. */
+static bool is_code(const struct trace *trace, uint64_t address) {
+    return trace->code_count > 0 && (address & TRACE_CODE_FRAME) != 0;
+}
+
+/* What the trace says of it needs no symbols. */
+static int code_frame_derive(struct derivation *d, uint64_t address,
+                             struct profile_frame *frame) {
+    const struct trace *trace = d->trace;
+    uint64_t id = (address & ~TRACE_CODE_FRAME) >> TRACE_CODE_LINE_BITS;
+    frame->lineno = (uint32_t)(address & TRACE_CODE_LINE_MAX);
+    frame->offset = frame->lineno;
+    if (id == 0 || id > trace->code_count)
+        return 0;
+    const struct trace_loaded_code *code = &trace->codes[id - 1];
+    frame->function =
+        arena_text(&d->profile->arena, code->function.data, code->function.length);
+    frame->file = arena_text(&d->profile->arena, code->path.data, code->path.length);
+    return frame->function && frame->file ? 0 : out_of_memory(d->fault);
 }
 
 struct located_node {
@@ -91,22 +114,31 @@ static int stacks_derive(struct derivation *d) {
         return out_of_memory(d->fault);
     }
     for (uint32_t i = 1; i < count; i++) {
+        uint64_t address = trace->nodes[i].address;
+        if (is_code(trace, address)) {
+            located[i] = (struct located_node){i, (uint32_t)profile->module_count - 1, address};
+            continue;
+        }
         uint32_t module = module_of(trace, &trace->nodes[i]);
         uint64_t bias = module > 0 ? trace->modules[module - 1].module->bias : 0;
-        located[i] = (struct located_node){i, module, trace->nodes[i].address - bias};
+        located[i] = (struct located_node){i, module, address - bias};
     }
     qsort(located + 1, count - 1, sizeof(*located), located_compare);
 
     size_t frame_count = 0;
-    for (uint32_t i = 1; i < count; i++) {
+    int r = 0;
+    for (uint32_t i = 1; r == 0 && i < count; i++) {
         const struct located_node *at = &located[i];
-        if (i == 1 || at->module != at[-1].module || at->offset != at[-1].offset)
+        if (i == 1 || at->module != at[-1].module || at->offset != at[-1].offset) {
             frames[frame_count++] = (struct profile_frame){
                 .module = at->module,
                 .offset = at->offset,
                 .function = "",
                 .file = "",
             };
+            if (is_code(trace, trace->nodes[at->node].address))
+                r = code_frame_derive(d, at->offset, &frames[frame_count - 1]);
+        }
         nodes[at->node] = (struct profile_node){
             .parent = trace->nodes[at->node].parent,
             .frame = (uint32_t)(frame_count - 1),
@@ -117,7 +149,9 @@ static int stacks_derive(struct derivation *d) {
     profile->node_count = count;
     profile->frames = frames;
     profile->frame_count = frame_count;
-    return 0;
+    if (r == 0)
+        profile_note_interpreters(profile);
+    return r;
 }
 
 static int sites_derive(struct derivation *d) {

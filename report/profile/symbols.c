@@ -270,7 +270,8 @@ static int frames_expand(struct symbols *symbols, struct profile *profile,
     for (size_t i = 0; i < profile->frame_count; i++) {
         const struct profile_frame *frame = &profile->frames[i];
         struct symbol found[LEVELS_MAX];
-        int r = symbols_at(symbols, frame->module, frame->offset, found);
+        bool is_code = profile->modules[frame->module].is_code;
+        int r = is_code ? 1 : symbols_at(symbols, frame->module, frame->offset, found);
         if (r < 0)
             goto no_memory;
         size_t levels = (size_t)r;
@@ -282,6 +283,10 @@ static int frames_expand(struct symbols *symbols, struct profile *profile,
             frames = more;
         }
         expansions[i] = (struct expansion){(uint32_t)count, (uint32_t)levels};
+        if (is_code) {
+            frames[count++] = *frame; /* the interpreter has said all */
+            continue;
+        }
         for (size_t level = 0; level < levels; level++) {
             const char *function = text_keep(&profile->arena, found[level].function);
             const char *file = file_keep(&profile->arena, &found[level]);

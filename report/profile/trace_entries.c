@@ -14,13 +14,20 @@ static int entry_fault(struct fault *fault, const char *what, uint64_t id) {
     return fault_set(fault, -EBADMSG, "trace damaged: %s %" PRIu64 " cannot be", what, id);
 }
 
+/* A function is noted before the first frame of it; in a file that was cut off it may be gone. */
+static bool code_is_there(const struct trace *trace, uint64_t address) {
+    uint64_t id = (address & ~TRACE_CODE_FRAME) >> TRACE_CODE_LINE_BITS;
+    return (address & TRACE_CODE_FRAME) == 0 || id <= trace->code_count || trace->truncated;
+}
+
 static int nodes_check(const struct trace *trace, struct fault *fault) {
     const struct trace_node *nodes = trace->nodes;
     if (nodes[0].parent != 0 || nodes[0].depth != 0 || nodes[0].address != 0)
         return entry_fault(fault, "stack node", 0);
     for (uint32_t i = 1; i < trace->header->node_count; i++)
         if (nodes[i].parent >= i || nodes[i].depth != nodes[nodes[i].parent].depth + 1 ||
-            nodes[i].depth > trace->header->depth_limit)
+            nodes[i].depth > trace->header->depth_limit ||
+            !code_is_there(trace, nodes[i].address))
             return entry_fault(fault, "stack node", i);
     return 0;
 }

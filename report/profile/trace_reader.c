@@ -24,6 +24,10 @@ struct trace_file {
     unsigned char *bytes;
     uint64_t end; /* of the chunks that are whole */
     size_t chunk_rows;
+    size_t chunk_modules;
+    size_t chunk_codes;
+    struct trace_loaded_module *modules;
+    struct trace_loaded_code *codes;
     const struct trace_timeline **timelines; /* by region */
     const struct trace_sizes **sizes;
     struct trace_header header;
@@ -99,6 +103,7 @@ static uint64_t payload_need(const struct trace_chunk *chunk) {
         [TRACE_CHUNK_LANE] = sizeof(struct trace_lane),
         [TRACE_CHUNK_TIMELINE] = sizeof(struct trace_timeline),
         [TRACE_CHUNK_SIZES] = sizeof(struct trace_sizes),
+        [TRACE_CHUNK_CODE] = sizeof(struct trace_code),
     };
     if (chunk->kind == 0 || chunk->kind >= sizeof(single_bytes) / sizeof(single_bytes[0]))
         return UINT64_MAX;
@@ -131,9 +136,7 @@ static int chunk_at(const struct trace_file *file, size_t size, uint64_t offset,
 }
 
 /* First walk: find where the whole chunks end, and how many of the variable kinds there are. */
-static int chunks_count(struct trace_file *file, size_t size, size_t *ret_modules,
-                        struct fault *fault) {
-    size_t modules = 0;
+static int chunks_count(struct trace_file *file, size_t size, struct fault *fault) {
     uint64_t offset = TRACE_HEADER_BYTES;
     while (offset < file->header.used_bytes) {
         struct trace_chunk chunk = {0};
@@ -144,12 +147,12 @@ static int chunks_count(struct trace_file *file, size_t size, size_t *ret_module
             file->trace.truncated = true;
             break;
         }
-        modules += chunk.kind == TRACE_CHUNK_MODULE;
+        file->chunk_modules += chunk.kind == TRACE_CHUNK_MODULE;
+        file->chunk_codes += chunk.kind == TRACE_CHUNK_CODE;
         file->chunk_rows += chunk.kind == TRACE_CHUNK_ROWS;
         offset += chunk.bytes;
     }
     file->end = offset;
-    *ret_modules = modules;
     return 0;
 }
 
@@ -196,16 +199,31 @@ static int rows_take(struct trace_file *file, const struct trace_chunk *chunk,
 }
 
 static int module_take(struct trace_file *file, const struct trace_chunk *chunk,
-                       const unsigned char *payload, struct trace_loaded_module *modules,
-                       uint64_t offset, struct fault *fault) {
+                       const unsigned char *payload, uint64_t offset, struct fault *fault) {
     const struct trace_module *module = (const struct trace_module *)(const void *)payload;
     uint64_t room = chunk->bytes - sizeof(*chunk) - sizeof(*module);
     if (module->path_bytes > room || module->build_id_bytes > TRACE_BUILD_ID_MAX ||
         module->start >= module->end)
         return damaged(fault, "a module that cannot be", offset);
-    modules[file->trace.module_count++] = (struct trace_loaded_module){
+    file->modules[file->trace.module_count++] = (struct trace_loaded_module){
         .module = module,
         .path = {(const char *)(module + 1), module->path_bytes},
+    };
+    return 0;
+}
+
+static int code_take(struct trace_file *file, const struct trace_chunk *chunk,
+                     const unsigned char *payload, uint64_t offset, struct fault *fault) {
+    const struct trace_code *code = (const struct trace_code *)(const void *)payload;
+    const char *text = (const char *)(code + 1);
+    uint64_t room = chunk->bytes - sizeof(*chunk) - sizeof(*code);
+    if (chunk->first != file->trace.code_count + 1 || code->function_bytes > room ||
+        code->path_bytes > room - code->function_bytes)
+        return damaged(fault, "a function that cannot be", offset);
+    file->codes[file->trace.code_count++] = (struct trace_loaded_code){
+        .first_line = code->first_line,
+        .function = {text, code->function_bytes},
+        .path = {text + code->function_bytes, code->path_bytes},
     };
     return 0;
 }
@@ -266,8 +284,7 @@ static int sizes_take(struct trace_file *file, const struct trace_chunk *chunk,
 
 /* Second walk: put everything where its table wants it. */
 static int chunks_take(struct trace_file *file, struct id_table tables[],
-                       struct trace_rows *rows, struct trace_loaded_module *modules,
-                       struct fault *fault) {
+                       struct trace_rows *rows, struct fault *fault) {
     for (uint64_t offset = TRACE_HEADER_BYTES; offset < file->end;) {
         struct trace_chunk chunk;
         memcpy(&chunk, file->bytes + offset, sizeof(chunk));
@@ -283,7 +300,10 @@ static int chunks_take(struct trace_file *file, struct id_table tables[],
             r = rows_take(file, &chunk, payload, rows, offset, fault);
             break;
         case TRACE_CHUNK_MODULE:
-            r = module_take(file, &chunk, payload, modules, offset, fault);
+            r = module_take(file, &chunk, payload, offset, fault);
+            break;
+        case TRACE_CHUNK_CODE:
+            r = code_take(file, &chunk, payload, offset, fault);
             break;
         case TRACE_CHUNK_TEXT:
             r = text_take(file, &chunk, payload, offset, fault);
@@ -328,7 +348,7 @@ static int rows_order(struct trace *trace, struct trace_rows *rows, struct fault
     return 0;
 }
 
-static int tables_fill(struct trace_file *file, size_t module_count, struct fault *fault) {
+static int tables_fill(struct trace_file *file, struct fault *fault) {
     struct trace *trace = &file->trace;
     const struct trace_header *header = &file->header;
     struct id_table tables[] = {
@@ -350,14 +370,14 @@ static int tables_fill(struct trace_file *file, size_t module_count, struct faul
             return fault_set(fault, -ENOMEM, "out of memory");
     }
     struct trace_rows *rows = arena_array(&file->arena, file->chunk_rows, sizeof(*rows));
-    struct trace_loaded_module *modules =
-        arena_array(&file->arena, module_count, sizeof(*modules));
+    file->modules = arena_array(&file->arena, file->chunk_modules, sizeof(*file->modules));
+    file->codes = arena_array(&file->arena, file->chunk_codes, sizeof(*file->codes));
     file->timelines = arena_array(&file->arena, header->region_count, sizeof(*file->timelines));
     file->sizes = arena_array(&file->arena, header->region_count, sizeof(*file->sizes));
-    if (!rows || !modules || !file->timelines || !file->sizes)
+    if (!rows || !file->modules || !file->codes || !file->timelines || !file->sizes)
         return fault_set(fault, -ENOMEM, "out of memory");
 
-    int r = chunks_take(file, tables, rows, modules, fault);
+    int r = chunks_take(file, tables, rows, fault);
     if (r < 0)
         return r;
     for (size_t kind = TRACE_CHUNK_NODES; kind <= TRACE_CHUNK_REGIONS; kind++)
@@ -369,7 +389,8 @@ static int tables_fill(struct trace_file *file, size_t module_count, struct faul
     trace->sites = (const void *)tables[TRACE_CHUNK_SITES].items;
     trace->regions = (const void *)tables[TRACE_CHUNK_REGIONS].items;
     trace->rows = rows;
-    trace->modules = modules;
+    trace->modules = file->modules;
+    trace->codes = file->codes;
     trace->timelines = file->timelines;
     trace->sizes = file->sizes;
     return rows_order(trace, rows, fault);
@@ -377,7 +398,6 @@ static int tables_fill(struct trace_file *file, size_t module_count, struct faul
 
 int trace_from_taken_bytes(void *take_bytes, size_t size, struct trace **ret_trace,
                            struct fault *fault) {
-    size_t module_count;
     int r;
     struct trace_file *file = calloc(1, sizeof(*file));
     if (!file) {
@@ -390,9 +410,9 @@ int trace_from_taken_bytes(void *take_bytes, size_t size, struct trace **ret_tra
 
     r = trace_header_check(file->bytes, size, &file->header, fault);
     if (r == 0)
-        r = chunks_count(file, size, &module_count, fault);
+        r = chunks_count(file, size, fault);
     if (r == 0)
-        r = tables_fill(file, module_count, fault);
+        r = tables_fill(file, fault);
     if (r == 0)
         r = trace_entries_check(&file->trace, fault);
     if (r < 0) {

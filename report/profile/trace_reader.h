@@ -37,6 +37,13 @@ struct trace_loaded_module {
     struct trace_bytes path;
 };
 
+/* A function of interpreted code. */
+struct trace_loaded_code {
+    uint32_t first_line; /* 0: not known */
+    struct trace_bytes function;
+    struct trace_bytes path;
+};
+
 struct trace {
     const struct trace_header *header;
     const struct trace_node *nodes;     /* header->node_count */
@@ -50,6 +57,8 @@ struct trace {
     const struct trace_sizes *const *sizes;          /* likewise */
     const struct trace_loaded_module *modules;       /* in the order they were seen */
     size_t module_count;
+    const struct trace_loaded_code *codes; /* id 1 is codes[0] */
+    size_t code_count;
     struct trace_bytes exe;
     struct trace_bytes command; /* arguments, each ended by NUL */
     struct trace_bytes cwd;

@@ -89,6 +89,15 @@ static void dump_modules(const struct term *term, const struct trace *trace) {
     }
 }
 
+static void dump_codes(const struct term *term, const struct trace *trace) {
+    fprintf(term->stream, "\nfunctions of interpreted code %zu\n", trace->code_count);
+    for (size_t i = 0; i < trace->code_count; i++) {
+        fprintf(term->stream, "  %zu line %" PRIu32, i + 1, trace->codes[i].first_line);
+        print_text(term, "", &trace->codes[i].function);
+        print_text(term, "   ", &trace->codes[i].path);
+    }
+}
+
 static void print_pair(const struct term *term, const char *name,
                        const struct trace_pair *pair) {
     /* What a thread has live may be less than nothing. */
@@ -209,6 +218,8 @@ static void dump_regions(const struct term *term, const struct trace *trace) {
 void render_dump(const struct term *term, const struct trace *trace) {
     dump_header(term, trace);
     dump_modules(term, trace);
+    if (trace->code_count > 0)
+        dump_codes(term, trace);
     dump_lanes(term, trace);
     dump_stacks(term, trace);
     dump_regions(term, trace);

@@ -225,6 +225,8 @@ static int keep_nodes(struct loader *loader) {
     memcpy(nodes, loader->nodes.items, loader->nodes.count * sizeof(*nodes));
     profile->nodes = nodes;
     profile->node_count = loader->nodes.count;
+    profile_note_interpreters(profile);
+    profile_fold_interpreters(profile, nodes);
     return 0;
 }
 
@@ -234,5 +236,7 @@ int loader_load_stacks(struct loader *loader) {
         r = load_frames(loader);
     if (r == 0)
         r = load_modules(loader);
-    return r == 0 ? keep_nodes(loader) : r;
+    if (r == 0)
+        r = keep_nodes(loader);
+    return r;
 }

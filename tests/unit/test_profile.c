@@ -401,6 +401,83 @@ static void test_addresses_become_module_and_offset(void **state) {
     profile_finish(&profile);
 }
 
+/* main -> loop -> [parse -> leaf] -> helper -> loop -> [key] -> helper */
+struct interpreted {
+    uint32_t parse;
+    uint32_t leaf;
+    uint32_t key;
+    uint32_t helper;
+};
+
+static struct interpreted build_interpreted(struct trace_builder *b) {
+    struct interpreted nodes;
+    trace_builder_init(b);
+    trace_builder_module(b, "/opt/main", 0x1000, 0x2000, 0x1000);
+    trace_builder_module(b, "/opt/libpython.so", 0x3000, 0x4000, 0x3000);
+    uint64_t codes[3];
+    static const char *const functions[] = {"Table.parse", "leaf", "<lambda>"};
+    for (uint32_t i = 0; i < 3; i++)
+        codes[i] = TRACE_CODE_FRAME |
+                   (uint64_t)trace_builder_code(b, functions[i], "/opt/table.py", 10 * i + 1)
+                       << TRACE_CODE_LINE_BITS;
+    uint32_t node = trace_builder_node(b, 0, 0x1100);
+    node = trace_builder_node(b, node, 0x3100);
+    nodes.parse = trace_builder_node(b, node, codes[0] | 5);
+    nodes.leaf = trace_builder_node(b, nodes.parse, codes[1] | 12);
+    node = trace_builder_node(b, nodes.leaf, 0x3200);
+    node = trace_builder_node(b, node, 0x3100);
+    nodes.key = trace_builder_node(b, node, codes[2] | 22);
+    nodes.helper = trace_builder_node(b, nodes.key, 0x3200);
+    return nodes;
+}
+
+static void test_interpreted_code_has_names_and_lines_without_symbols(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    struct interpreted nodes = build_interpreted(&b);
+    trace_builder_node(&b, nodes.helper, TRACE_CODE_FRAME | 7); /* could not be noted */
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    const struct profile_frame *leaf = &profile.frames[profile.nodes[nodes.leaf].frame];
+    assert_string_equal(leaf->function, "leaf");
+    assert_string_equal(leaf->file, "/opt/table.py");
+    assert_int_equal(leaf->lineno, 12);
+    assert_int_equal(leaf->offset, 12);
+    assert_string_equal(profile.modules[leaf->module].path, PROFILE_CODE_PATH);
+    assert_true(profile.modules[leaf->module].is_code);
+    const struct profile_frame *last =
+        &profile.frames[profile.nodes[profile.node_count - 1].frame];
+    assert_string_equal(last->function, "");
+    assert_int_equal(last->lineno, 7);
+    profile_finish(&profile);
+}
+
+static void test_only_what_runs_interpreted_code_is_an_interpreter(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    build_interpreted(&b);
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    for (size_t i = 0; i < profile.module_count; i++)
+        assert_int_equal(profile.modules[i].is_interpreter,
+                         strcmp(profile.modules[i].path, "/opt/libpython.so") == 0);
+    profile_finish(&profile);
+}
+
+static void test_folding_takes_out_what_is_between_two_functions_only(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    struct interpreted nodes = build_interpreted(&b);
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    profile_fold_interpreters(&profile, (struct profile_node *)profile.nodes);
+    assert_int_equal(profile.nodes[nodes.key].parent, nodes.leaf);
+    assert_int_equal(profile.nodes[nodes.leaf].parent, nodes.parse);
+    assert_int_equal(profile.nodes[nodes.parse].parent, 1);          /* main: no interpreter */
+    assert_int_equal(profile.nodes[nodes.helper].parent, nodes.key); /* what allocates stays */
+    profile_finish(&profile);
+}
+
 static void test_arguments_and_gaps_come_along(void **state) {
     struct trace_builder b;
     struct profile profile;
@@ -775,6 +852,9 @@ int main(void) {
         cmocka_unit_test(test_counts_that_contradict_each_other_are_refused),
         cmocka_unit_test(test_rows_far_ahead_of_their_region_are_no_kill),
         cmocka_unit_test(test_addresses_become_module_and_offset),
+        cmocka_unit_test(test_interpreted_code_has_names_and_lines_without_symbols),
+        cmocka_unit_test(test_only_what_runs_interpreted_code_is_an_interpreter),
+        cmocka_unit_test(test_folding_takes_out_what_is_between_two_functions_only),
         cmocka_unit_test(test_arguments_and_gaps_come_along),
         cmocka_unit_test(test_rows_of_all_lanes_add_up_to_one_site),
         cmocka_unit_test(test_region_that_begins_after_lanes_starts_with_their_sum),

@@ -41,6 +41,9 @@ static void full_builder(struct trace_builder *b) {
     b->slack_bytes = 8;
     trace_builder_module(b, "/opt/victim", 0x1000, 0x2000, 0x1000);
     uint32_t node = trace_builder_node(b, 0, 0x1100);
+    uint32_t code = trace_builder_code(b, "parse", "/opt/table.py", 170);
+    node = trace_builder_node(b, node,
+                              TRACE_CODE_FRAME | (uint64_t)code << TRACE_CODE_LINE_BITS | 174);
     uint32_t site = trace_builder_site(b, node, TRACE_HEAP);
     trace_builder_count_sizes(b);
     trace_builder_allocate(b, site, 100);
@@ -84,6 +87,10 @@ static void test_all_kinds_of_chunks_come_back(void **state) {
     assert_null(trace->timelines[2]);
     assert_non_null(trace->sizes[2]);
     assert_memory_equal(trace->parent.data, "/tmp/parent.vtr", trace->parent.length);
+    assert_int_equal(trace->code_count, 1);
+    assert_int_equal(trace->codes[0].first_line, 170);
+    assert_memory_equal(trace->codes[0].function.data, "parse", 5);
+    assert_int_equal(trace->codes[0].path.length, strlen("/opt/table.py"));
     trace_close(trace);
     free(bytes);
 }
@@ -237,7 +244,22 @@ static void test_lanes_timelines_and_sizes_that_cannot_be_are_refused(void **sta
                          "a timeline with more points than room");
     assert_chunk_refused(TRACE_CHUNK_SIZES, 1, owner, 0, "second sizes of one region");
     assert_chunk_refused(TRACE_CHUNK_TIMELINE, 1, offsetof(struct trace_chunk, kind),
-                         TRACE_CHUNK_SIZES + 1, "a chunk with more entries than room");
+                         TRACE_CHUNK_CODE + 1, "a chunk with more entries than room");
+}
+
+static void test_interpreted_code_that_cannot_be_is_refused(void **state) {
+    const size_t first = offsetof(struct trace_chunk, first);
+    const size_t payload = sizeof(struct trace_chunk);
+    const size_t function = payload + offsetof(struct trace_code, function_bytes);
+    const size_t path = payload + offsetof(struct trace_code, path_bytes);
+    assert_chunk_refused(TRACE_CHUNK_CODE, 0, first, 0, "a function that cannot be");
+    assert_chunk_refused(TRACE_CHUNK_CODE, 0, first, 2, "a function that cannot be");
+    assert_chunk_refused(TRACE_CHUNK_CODE, 0, function, 1000, "a function that cannot be");
+    assert_chunk_refused(TRACE_CHUNK_CODE, 0, function, UINT32_MAX,
+                         "a function that cannot be");
+    assert_chunk_refused(TRACE_CHUNK_CODE, 0, path, UINT32_MAX, "a function that cannot be");
+    assert_chunk_refused(TRACE_CHUNK_CODE, 0, offsetof(struct trace_chunk, kind),
+                         TRACE_CHUNK_MODULE, "a module that cannot be");
 }
 
 /* Made ready, and the process died before the region was; or given up. */
@@ -335,7 +357,7 @@ static void test_what_cannot_be_is_refused_by_name(void **state) {
     static const struct refusal refusals[] = {
         {"magic", bend_magic, -ENOMSG, "this is not a votrace trace"},
         {"version", bend_version, -ENOTSUP,
-         "trace version 3 is newer than this votreport, which reads version 2: use the "
+         "trace version 4 is newer than this votreport, which reads version 3: use the "
          "votreport that came with its libvotrace.so"},
         {"order", bend_order, -ENOTSUP,
          "trace of a machine with the other byte order: import it there"},
@@ -456,6 +478,7 @@ int main(void) {
         cmocka_unit_test(test_all_kinds_of_chunks_come_back),
         cmocka_unit_test(test_flipped_bits_of_all_kinds_of_chunks_never_crash),
         cmocka_unit_test(test_lanes_timelines_and_sizes_that_cannot_be_are_refused),
+        cmocka_unit_test(test_interpreted_code_that_cannot_be_is_refused),
         cmocka_unit_test(test_chunks_of_no_region_are_left_alone),
         cmocka_unit_test(test_truncation_at_every_byte_gives_true_totals_or_a_refusal),
         cmocka_unit_test(test_flipped_bits_never_crash_and_never_pass_with_broken_sums),

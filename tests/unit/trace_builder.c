@@ -48,6 +48,19 @@ void trace_builder_module(struct trace_builder *builder, const char *path, uint6
     builder->module_paths[builder->module_count++] = path;
 }
 
+uint32_t trace_builder_code(struct trace_builder *builder, const char *function,
+                            const char *path, uint32_t first_line) {
+    assert(builder->code_count < BUILDER_CODES);
+    builder->codes[builder->code_count] = (struct trace_code){
+        .first_line = first_line,
+        .function_bytes = (uint32_t)strlen(function),
+        .path_bytes = (uint32_t)strlen(path),
+    };
+    builder->code_texts[builder->code_count][0] = function;
+    builder->code_texts[builder->code_count][1] = path;
+    return ++builder->code_count;
+}
+
 uint32_t trace_builder_node(struct trace_builder *builder, uint32_t parent, uint64_t address) {
     assert(builder->header.node_count < BUILDER_NODES);
     uint32_t id = builder->header.node_count++;
@@ -436,6 +449,19 @@ static void table_add(struct output *output, enum trace_chunk_kind kind, const v
     memcpy(chunk_add(output, chunk, bytes), table, bytes);
 }
 
+static void code_add(const struct trace_builder *builder, struct output *output,
+                     uint32_t number) {
+    const struct trace_code *code = &builder->codes[number];
+    const char *const *texts = builder->code_texts[number];
+    struct trace_chunk chunk = {.kind = TRACE_CHUNK_CODE, .first = number + 1};
+    size_t function_bytes = strlen(texts[0]);
+    unsigned char *payload =
+        chunk_add(output, chunk, sizeof(*code) + function_bytes + strlen(texts[1]));
+    memcpy(payload, code, sizeof(*code));
+    memcpy(payload + sizeof(*code), texts[0], function_bytes);
+    memcpy(payload + sizeof(*code) + function_bytes, texts[1], strlen(texts[1]));
+}
+
 unsigned char *trace_builder_write(const struct trace_builder *builder, size_t *ret_size) {
     struct output output = {calloc(1, TRACE_HEADER_BYTES), TRACE_HEADER_BYTES};
     assert(output.bytes);
@@ -457,6 +483,8 @@ unsigned char *trace_builder_write(const struct trace_builder *builder, size_t *
     }
     for (uint32_t i = 0; i < builder->module_count; i++)
         module_add(builder, &output, i);
+    for (uint32_t i = 0; i < builder->code_count; i++)
+        code_add(builder, &output, i);
     text_add(&output, TRACE_TEXT_EXE, builder->exe, strlen(builder->exe));
     text_add(&output, TRACE_TEXT_CWD, builder->cwd, strlen(builder->cwd));
     text_add(&output, TRACE_TEXT_COMMAND, builder->command, builder->command_bytes);

@@ -20,6 +20,7 @@
 #define BUILDER_MODULES 8
 #define BUILDER_LANES   4
 #define BUILDER_POINTS  16
+#define BUILDER_CODES   4
 
 struct trace_builder {
     struct trace_header header;
@@ -41,6 +42,9 @@ struct trace_builder {
     struct trace_module modules[BUILDER_MODULES];
     const char *module_paths[BUILDER_MODULES];
     uint32_t module_count;
+    struct trace_code codes[BUILDER_CODES];
+    const char *code_texts[BUILDER_CODES][2]; /* function and path */
+    uint32_t code_count;
     const char *exe;
     const char *command; /* command_bytes */
     size_t command_bytes;
@@ -55,6 +59,9 @@ void trace_builder_init(struct trace_builder *builder);
 /* Code at [start, end); the path is borrowed. */
 void trace_builder_module(struct trace_builder *builder, const char *path, uint64_t start,
                           uint64_t end, uint64_t bias);
+/* A function of interpreted code; the texts are borrowed. Returns its id. */
+uint32_t trace_builder_code(struct trace_builder *builder, const char *function,
+                            const char *path, uint32_t first_line);
 uint32_t trace_builder_node(struct trace_builder *builder, uint32_t parent, uint64_t address);
 uint32_t trace_builder_site(struct trace_builder *builder, uint32_t node,
                             enum trace_space space);

@@ -139,6 +139,16 @@ static int check_text(struct trace_check *check, const struct trace_chunk *chunk
     return 0;
 }
 
+static int check_code(struct trace_check *check, const struct trace_chunk *chunk) {
+    const struct trace_code *code = (const struct trace_code *)(const void *)(chunk + 1);
+    size_t payload = chunk->bytes - sizeof(*chunk);
+    if (payload < sizeof(*code) || chunk->first != check->code_count + 1 ||
+        (uint64_t)code->function_bytes + code->path_bytes > payload - sizeof(*code))
+        return fault(check, "function %u is not whole", chunk->first);
+    check->code_count++;
+    return 0;
+}
+
 static int add_lane(struct trace_check *check, const struct trace_chunk *chunk) {
     const struct trace_lane *lane = (const struct trace_lane *)(const void *)(chunk + 1);
     if (chunk->first >= TRACE_LANES_MAX || chunk->bytes - sizeof(*chunk) < sizeof(*lane) ||
@@ -183,6 +193,8 @@ static int add_chunk(struct trace_check *check, const struct trace_chunk *chunk)
         return check_module(check, chunk);
     case TRACE_CHUNK_TEXT:
         return check_text(check, chunk);
+    case TRACE_CHUNK_CODE:
+        return check_code(check, chunk);
     case TRACE_CHUNK_LANE:
         return add_lane(check, chunk);
     case TRACE_CHUNK_TIMELINE:
@@ -247,7 +259,10 @@ static int check_nodes(struct trace_check *check) {
         if (id == 0
                 ? node->parent != 0 || node->depth != 0 || node->address != 0
                 : node->parent >= id || node->depth != check->nodes[node->parent]->depth + 1 ||
-                      node->depth > check->header->depth_limit)
+                      node->depth > check->header->depth_limit ||
+                      ((node->address & TRACE_CODE_FRAME) != 0 &&
+                       (node->address & ~TRACE_CODE_FRAME) >> TRACE_CODE_LINE_BITS >
+                           check->code_count))
             return fault(check, "node %u: parent %u, depth %u", id, node->parent, node->depth);
     }
     return 0;

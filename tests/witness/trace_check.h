@@ -72,7 +72,7 @@ struct trace_check {
     struct trace_extras sizes;
     uint32_t generations; /* the greatest of a module */
     uint32_t node_capacity, site_capacity, region_capacity;
-    uint32_t module_count, text_count;
+    uint32_t module_count, text_count, code_count;
     bool cut; /* the file was refused: what the header counts is not all here */
     /* With one event unfinished: what it has moved in rows but not in totals. */
     int lag_space; /* -1: nothing */
