@@ -109,7 +109,7 @@ int export_by_parse(const char *name, enum calltree_by *ret_by) _must_check_ _no
  */
 const struct profile_region *export_region_pick(const struct run *run, const char *name);
 
-/* One number of a region, and of one of its rows. They wrap where a hostile store makes them. */
+/* One number of a region, and of one of its rows; of a hostile store they may wrap. */
 int64_t export_region_value(const struct profile_region *region, enum trace_space space,
                             enum export_metric metric) _nonnull_;
 int64_t export_row_value(const struct profile_row *row, enum export_metric metric) _nonnull_;

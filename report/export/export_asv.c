@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * export_asv.c: the three files of airspeed velocity (asv), as its results.py, benchmarks.py and
- * machine.py of version 0.6 read them.
+ * export_asv.c: the three files of airspeed velocity (asv), as results.py, benchmarks.py and
+ * machine.py of its version 0.6 read them.
  *
  * A benchmark of asv is one of ours without its parameters; its results are a list over the
- * product of all values that each parameter has, the last parameter fastest, null where there is
- * no run. Values are written as Python would (repr()), as asv does.
+ * product of all values that each parameter has, the last parameter fastest, null where there
+ * is no run. Values are written as Python would (repr()), as asv does.
  */
 #include "export_formats.h"
 #include "json.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * export_bencher.c: Bencher Metric Format, https://bencher.dev/docs/reference/bencher-metric-format
+ * export_bencher.c: Bencher Metric Format,
+ * https://bencher.dev/docs/reference/bencher-metric-format
  *
  * A benchmark for each region, with a measure for each metric. The bounds are the least and the
  * most of the repeats.

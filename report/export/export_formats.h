@@ -40,7 +40,7 @@ enum calltree_metric export_tree_metric(enum export_metric metric);
 char *export_node_words(const struct calltree_node *node, const struct export_request *request,
                         bool with_line) _must_check_ _nonnull_;
 
-/* One number of one side of a table's row: of the run that counts, of its repeats the median. */
+/* One number of one side of a row: of the run that counts, of its repeats the median. */
 int64_t export_value(const struct diff_value *value, const struct export_request *request,
                      enum export_metric metric) _nonnull_;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * export_github.c: what github-action-benchmark takes for the tool customSmallerIsBetter: a list
- * of name, unit, value, and where they are known range and extra.
+ * export_github.c: what github-action-benchmark takes for the tool customSmallerIsBetter: a
+ * list of name, unit, value, and where they are known range and extra.
  *
  * The name ends with the metric: the action keeps one series for a name.
  */

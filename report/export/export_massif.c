@@ -5,8 +5,8 @@
  *
  * Bytes are those requested; what an allocator adds is not known for every moment, so it stands
  * as 0 throughout. Stacks are sorted from the inside, so that the rows of one node of the tree
- * are neighbours; a node is printed when its first row is met. No recursion: a hostile store may
- * hold stacks as deep as it likes.
+ * are neighbours; a node is printed when its first row is met. No recursion: a hostile store
+ * may hold stacks as deep as it likes.
  */
 #include "callsite.h"
 #include "export_formats.h"

@@ -2,8 +2,8 @@
 /*
  * export_speedscope.c: https://www.speedscope.app/file-format-schema.json
  *
- * A sampled profile for each metric: a stack is a sample, its bytes are its weight. Weights must
- * not be negative, so a metric that has such stacks is left out; the one that was asked for has
+ * A sampled profile for each metric: a stack is a sample, its bytes are its weight. Weights
+ * must not be negative, so a metric that has such stacks is left out; the one that was asked for has
  * none (export.c). Frames are numbers of one list, in which a frame must stand once: speedscope
  * takes two for two functions.
  */

@@ -3,7 +3,7 @@
  * fuzz_thresholds.c: any bytes as the file of limits that gate reads.
  *
  * Properties: no crash, no leak; a refusal has a text and a line of the file; what is accepted
- * is within what thresholds.h promises, in the order of the file, and finds its own lines again.
+ * is within what thresholds.h promises, in the order of the file, and finds its lines again.
  */
 #include "corpus.h"
 #include "thresholds.h"
