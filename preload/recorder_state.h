@@ -2,12 +2,13 @@
 /*
  * recorder_state.h: what the files of the recorder share. Nobody else includes it.
  *
- *     recorder.c   start, regions, exec, exit
- *     children.c   fork
- *     events.c     what the hooks tell
- *     sites.c      stacks
- *     booking.c    under the lock: tables and ledger
- *     lanes.c      without the lock: threads with rows of their own
+ *     recorder.c        start, regions
+ *     recorder_ends.c   exec, exit
+ *     children.c        fork
+ *     events.c          what the hooks tell
+ *     sites.c           stacks
+ *     booking.c         under the lock: tables and ledger
+ *     lanes.c           without the lock: threads with rows of their own
  */
 #pragma once
 
@@ -81,6 +82,12 @@ extern struct recorder recorder __attribute__((visibility("hidden")));
 static inline struct trace_completeness *recorder_completeness(void) {
     return &recorder.file.header->completeness;
 }
+
+/* The header's process, and not a child of vfork(): inside a sandbox that is taken for granted. */
+bool recorder_is_own_process(void);
+
+/* Read a /proc file whole, up to @size bytes. Returns the bytes read. */
+size_t recorder_read_proc(const char *path, char *buffer, size_t size);
 
 /* Time since the start of the trace. */
 uint64_t recorder_elapsed_ns(void);
