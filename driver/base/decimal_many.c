@@ -3,11 +3,11 @@
  * decimal_many.c: one look at each number finds its end, its point and its digits.
  *
  * With AVX2: 32 bytes from the number's start show which are digits, hence where the point and
- * the end are. 32 bytes up to its end, those in front of the point moved by one over it, are then
- * its digits in a row, put together by multiplications that add the neighbour to each: pairs,
- * fours, eights (after Mula, "SIMD-ized faster parse of IPv4 addresses", and Lemire, "Quickly
- * parsing eight digits", 2018). There is no branch on how many digits there are, which no
- * processor could foresee.
+ * the end are. 32 bytes up to its end, those in front of the point moved by one over it, are
+ * then its digits in a row, put together by multiplications that add the neighbour to each:
+ * pairs, fours, eights (after Mula, "SIMD-ized faster parse of IPv4 addresses", and Lemire,
+ * "Quickly parsing eight digits", 2018). There is no branch on how many digits there are, which
+ * no processor could foresee.
  *
  * That needs 32 bytes behind the start and in front of the end of a number, so that the first
  * and last of an array go one by one, and so do exponents of more than three digits, infinities

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* decimal_powers.c: the table of decimal_powers.h, which tests/unit/test_decimal.c computes again. */
+/* decimal_powers.c: the table; tests/unit/test_decimal.c computes it again. */
 #include "decimal_powers.h"
 
 // clang-format off

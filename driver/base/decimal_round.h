@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * decimal_round.h: the two IEEE formats, and digits * 10^exponent in one of them, inside decimal*.c.
+ * decimal_round.h: the two IEEE formats, and digits * 10^exponent in one of them, inside
+ * decimal*.c.
  *
  * Inlined with the format as a constant: a reader of numbers does little else.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * decimal_scan.h: a decimal text taken apart into an integer and a power of ten, inside decimal*.c.
+ * decimal_scan.h: a decimal text taken apart into an integer and a power of ten, inside
+ * decimal*.c.
  */
 #pragma once
 
@@ -22,7 +23,8 @@ struct decimal_number {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 /*
  * Eight digits at once, when there are so many: pairs, then fours, then all are put together by
- * multiplications that add the neighbour to each (Lemire, "Quickly parsing eight digits", 2018).
+ * multiplications that add the neighbour to each (Lemire, "Quickly parsing eight digits",
+ * 2018).
  */
 static inline bool decimal_scan_eight(const char *text, uint64_t *ret_value) {
     uint64_t eight;

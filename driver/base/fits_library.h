@@ -3,9 +3,9 @@
  * fits_library.h: cfitsio, loaded when a document has FITS or is to become one.
  *
  * It brings some thirty libraries, of networks and encryption among them, which take longer to
- * load than a table of thousands of rows takes to parse. What loading allocates lies in the region
- * of the first document that needs it, as it does for whoever reads such a document. The functions have the types of
- * fitsio.h, and its names: library->fits_open_diskfile(...).
+ * load than a table of thousands of rows takes to parse. What loading allocates lies in the
+ * region of the first document that needs it, as it does for whoever reads such a document. The
+ * functions have the types of fitsio.h, and its names: library->fits_open_diskfile(...).
  */
 #pragma once
 

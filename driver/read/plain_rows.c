@@ -4,7 +4,8 @@
  *
  * A row that is cut by the end of the text cannot be given back once some of its cells are
  * stored, so nothing is told of it before its last tag was seen. The second look needs no test
- * but for the '<' at the end of a cell, and the row is in the processor's nearest cache by then.
+ * but for the '<' at the end of a cell, and the row is in the processor's nearest cache by
+ * then.
  */
 #include "plain_rows.h"
 

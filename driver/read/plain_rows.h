@@ -5,8 +5,8 @@
  *     <TR> <TD>text</TD> <TD/> ... </TR>       white space anywhere between the tags
  *
  * That is what writers write, but for a row now and then: no attribute, prefix, comment, CDATA
- * section or entity. Such a row means the same to every XML parser; one that is anything else, or
- * is not there to its end, is none of these and left to a real parser.
+ * section or entity. Such a row means the same to every XML parser; one that is anything else,
+ * or is not there to its end, is none of these and left to a real parser.
  */
 #pragma once
 
@@ -33,8 +33,8 @@ const char *plain_row_find(const char *from, const char *end, size_t cells,
 void plain_row_enter(struct plain_cursor *cursor, const char *from, uint64_t lines) _nonnull_;
 
 /*
- * The next cell, as often as there are cells: its text, behind which a '<' is. @ret_lines are the
- * newlines of the row from its TD on.
+ * The next cell, as often as there are cells: its text, behind which a '<' is. @ret_lines are
+ * the newlines of the row from its TD on.
  */
 const char *plain_row_cell(struct plain_cursor *cursor, size_t *ret_length,
                            uint64_t *ret_lines) _must_check_ _nonnull_;

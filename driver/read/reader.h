@@ -85,8 +85,8 @@ int reader_tell_end(struct reader *reader, const char *name, const char *local) 
 
 /*
  * Text of a STREAM or TD that goes on from the last piece, of which base64 makes megabytes: it
- * need not go through a parser that has nothing left to do and would not convert it. Returns how
- * many bytes were taken, and none where there is no parser that tells events.
+ * need not go through a parser that has nothing left to do and would not convert it. Returns
+ * how many bytes were taken, and none where there is no parser that tells events.
  */
 size_t reader_take_ahead(struct reader *reader, const char *piece,
                          size_t bytes) _must_check_ _nonnull_;

@@ -2,9 +2,10 @@
 /*
  * reader_sax.c: XML in pieces. What libxml2 finds goes to the builder at once and is forgotten.
  *
- * Most of a table need not go through libxml2: text that fills a piece, which is base64, and rows
- * that are plain and lie complete in its input (plain_rows.h). In all other rows the shortest way
- * is that of a TD: two names are compared as pointers into the parser's dictionary.
+ * Most of a table need not go through libxml2: text that fills a piece, which is base64, and
+ * rows that are plain and lie complete in its input (plain_rows.h). In all other rows the
+ * shortest way is that of a TD: two names are compared as pointers into the parser's
+ * dictionary.
  */
 #include "plain_rows.h"
 #include "reader.h"
