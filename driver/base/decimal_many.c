@@ -5,7 +5,7 @@
  * With AVX2: 32 bytes from the number's start show which are digits, hence where the point and
  * the end are. 32 bytes up to its end, those in front of the point moved by one over it, are
  * then its digits in a row, put together by multiplications that add the neighbour to each:
- * pairs, fours, eights (after Mula, "SIMD-ized faster parse of IPv4 addresses", and Lemire,
+ * pairs, fours, eights (after Mula, "Parsing series of integers with SIMD", 2018, and Lemire,
  * "Quickly parsing eight digits", 2018). There is no branch on how many digits there are, which
  * no processor could foresee.
  *
