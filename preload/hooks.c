@@ -77,9 +77,17 @@ EXPORT void *malloc(size_t bytes) {
     return allocated_young(real.malloc(bytes), bytes);
 }
 
+bool hooks_saw_free_null;
+
+static inline bool is_nothing(const void *block) {
+    if (block == NULL)
+        hooks_saw_free_null = true;
+    return block == NULL;
+}
+
 /* Another allocator may map in free(), too: jemalloc does, in a thread that never allocated. */
 static __attribute__((noinline, cold)) void free_unusual(void *block) {
-    if (block == NULL || real_bootstrap_owns(block) || MISSING(free))
+    if (is_nothing(block) || real_bootstrap_owns(block) || MISSING(free))
         return;
     bool nested = real_begin();
     if (!nested && recorder_awake())
@@ -89,7 +97,7 @@ static __attribute__((noinline, cold)) void free_unusual(void *block) {
 }
 
 static __attribute__((noinline)) FLATTEN void free_old(void *block) {
-    if (block == NULL || real_bootstrap_owns(block))
+    if (is_nothing(block) || real_bootstrap_owns(block))
         return;
     recorder_freed((uintptr_t)block);
     real.free(block);

@@ -37,6 +37,9 @@ bool hooks_resolve(void **place);
 
 bool hooks_resolve_mapping(void **place);
 
+/* free(NULL) came by here. */
+extern bool hooks_saw_free_null __attribute__((visibility("hidden")));
+
 static inline bool real_begin(void) {
     bool nested = (recorder_thread.doing & THREAD_IN_REAL) != 0;
     if (!real_is_libc)

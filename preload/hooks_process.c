@@ -35,9 +35,20 @@ extern const char library_end[] __asm__("_end") __attribute__((visibility("hidde
  */
 static void *(*const volatile bound_malloc)(size_t) = malloc;
 
+/*
+ * In a program that does not run at any address and takes the address of malloc, that is a jump
+ * in the program itself, wherever it leads. A call is not: free(NULL) does nothing in any
+ * allocator, and where it comes by here, so does malloc.
+ */
+extern void called_free(void *block) __asm__("free");
+
 static bool malloc_is_ours(void) {
     uintptr_t found = (uintptr_t)bound_malloc;
-    return found - (uintptr_t)library_start < (uintptr_t)(library_end - library_start);
+    if (found - (uintptr_t)library_start < (uintptr_t)(library_end - library_start))
+        return true;
+    hooks_saw_free_null = false;
+    called_free(NULL);
+    return hooks_saw_free_null;
 }
 
 bool hooks_resolve_mapping(void **place) {

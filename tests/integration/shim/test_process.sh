@@ -124,6 +124,7 @@ followed() {
     victim child_environment 'process.heap.allocations>=1' $ended
 
     # ---- whose malloc it is ----
+    victim fixed_place process.heap.largest=123457 $ended
     victim own_inside malloc_elsewhere=1 process.heap.allocations=0 state=2
     label='malloc_zero, another allocator behind'
     also=$folder/libvictim_malloc.so
