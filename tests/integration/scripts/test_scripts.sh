@@ -53,7 +53,8 @@ test_tally() {
 table() {
     printf '%s\n' '# a comment' "$1" >"$scratch/targets"
     awk -v tools='plain votrace-none votrace-all heaptrack' -v workloads='churn-1 xmllint trace-age' \
-        -v "targets=$scratch/targets" -f "$root/tests/bench/table.awk"
+        -v "targets=$scratch/targets" -f "$root/tests/bench/samples.awk" \
+        -f "$root/tests/bench/table.awk"
 }
 
 test_table() {
