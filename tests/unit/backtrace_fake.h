@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* backtrace_fake.h: what the scripted backend of preload/backtrace.h returns. */
+/* backtrace_fake.h: what the scripted backend of preload/stack/backtrace.h returns. */
 #pragma once
 
 #include "backtrace.h"

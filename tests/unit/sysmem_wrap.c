@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sysmem_wrap.c: stands in front of preload/sysmem.c, by the linker's --wrap. */
+/* sysmem_wrap.c: stands in front of preload/base/sysmem.c, by the linker's --wrap. */
 #include "sysmem_wrap.h"
 
 #include <stddef.h>

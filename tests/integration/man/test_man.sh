@@ -103,7 +103,7 @@ same 'every page that another names is there' '' "$(
 # What the sources have, the pages of the library have.
 include=$docs/../include/votrace.h
 same 'libvotrace(7) has every setting' \
-    "$(grep -ho '"VOTRACE_[A-Z]*"' "$docs"/../preload/settings.c | tr -d '"' | LC_ALL=C sort -u)" \
+    "$(grep -ho '"VOTRACE_[A-Z]*"' "$docs"/../preload/recorder/settings.c | tr -d '"' | LC_ALL=C sort -u)" \
     "$(grep -o '^\.It Ev VOTRACE_[A-Z]*' "$docs/man/libvotrace.7" | sed 's/.* //' | LC_ALL=C sort -u)"
 same 'votrace.h(3) has every function of the header' \
     "$(sed -n 's/^[a-z].* \(votrace_[a-z_]*\)(.*/\1/p' "$include" | LC_ALL=C sort -u)" \

@@ -13,7 +13,7 @@ struct sandbox sandbox;
 static _Thread_local struct {
     uintptr_t start;
     size_t bytes;
-} alternate;
+} alternate_stack;
 
 void sandbox_enter(void) {
     atomic_fetch_add(&sandbox.filters, 1);
@@ -24,8 +24,8 @@ void sandbox_leave(void) {
 }
 
 void sandbox_set_alternate(const void *start, size_t bytes) {
-    alternate.start = (uintptr_t)start;
-    alternate.bytes = bytes;
+    alternate_stack.start = (uintptr_t)start;
+    alternate_stack.bytes = bytes;
 }
 
 void sandbox_ask_alternate(void) {
@@ -37,6 +37,6 @@ void sandbox_ask_alternate(void) {
 }
 
 bool sandbox_has_room(const void *frame, size_t bytes) {
-    uintptr_t used = (uintptr_t)frame - alternate.start;
-    return used >= alternate.bytes || used >= bytes;
+    uintptr_t used = (uintptr_t)frame - alternate_stack.start;
+    return used >= alternate_stack.bytes || used >= bytes;
 }

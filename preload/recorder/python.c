@@ -106,7 +106,7 @@ static struct {
     _Atomic uint64_t check;
 } known_frames[KNOWN_FRAMES];
 
-static struct codes codes;
+static struct codes noted;
 
 static inline uintptr_t word_at(uintptr_t object, size_t offset) {
     return *(const uintptr_t *)(object + offset);
@@ -189,7 +189,7 @@ static bool symbols_are_here(void) {
 }
 
 void python_find(void) {
-    codes_restart(&codes, &recorder.file);
+    codes_restart(&noted, &recorder.file);
     if (!symbols_are_here())
         return;
     python.layout = find_layout(minor_version());
@@ -200,7 +200,7 @@ void python_find(void) {
 void python_restart(void) {
     for (unsigned i = 0; i < KNOWN_FRAMES; i++)
         atomic_store_explicit(&known_frames[i].check, 0, memory_order_relaxed);
-    codes_restart(&codes, &recorder.file);
+    codes_restart(&noted, &recorder.file);
 }
 
 /* Names of code */
@@ -254,13 +254,13 @@ static uint32_t note_code(uintptr_t code) {
     if (recorder_busy() || !booking_try_beside(&taken))
         return 0;
     struct code_names names = {
-        .function = codes.function,
-        .path = codes.path,
-        .function_bytes = copy_text(word_at(code, (size_t)python.name), codes.function),
-        .path_bytes = copy_text(word_at(code, (size_t)python.path), codes.path),
+        .function = noted.function,
+        .path = noted.path,
+        .function_bytes = copy_text(word_at(code, (size_t)python.name), noted.function),
+        .path_bytes = copy_text(word_at(code, (size_t)python.path), noted.path),
         .first_line = first_line_of(code),
     };
-    uint32_t id = codes_id(&codes, &names);
+    uint32_t id = codes_id(&noted, &names);
     booking_leave_beside(taken);
     return id;
 }
