@@ -2,9 +2,9 @@
 /*
  * callsite.c: which frame tells something, and when two frames are the same.
  *
- * Helpers are told by where they live (libraries of the system, headers of C++'s library) and by
- * their names (functions that hand memory through). The rule only chooses what is shown and how sites are grouped;
- * sums are the same under any rule.
+ * Helpers are told by where they live (libraries of the system, headers of C++'s library, the
+ * interpreter) and by their names (functions that hand memory through). The rule only chooses what
+ * is shown and how sites are grouped; sums are the same under any rule.
  */
 #include "callsite.h"
 
@@ -15,6 +15,22 @@
 const char *callsite_basename(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+const char *callsite_file(const struct profile *profile, const struct profile_frame *frame) {
+    static const char *const everywhere[] = {"__init__.py", "__main__.py"};
+    const char *name = callsite_basename(frame->file);
+    if (!profile->modules[frame->module].is_code)
+        return name;
+    for (size_t i = 0; i < sizeof(everywhere) / sizeof(everywhere[0]); i++) {
+        if (strcmp(name, everywhere[i]) != 0 || name == frame->file)
+            continue;
+        const char *folder = name - 1;
+        while (folder > frame->file && folder[-1] != '/')
+            folder--;
+        return folder;
+    }
+    return name;
 }
 
 const struct profile_frame *callsite_frame(const struct profile *profile, uint32_t node) {
@@ -107,13 +123,25 @@ bool callsite_is_outermost(const struct profile *profile, uint32_t node) {
     return profile->nodes[node].parent == 0;
 }
 
+/* A stripped extension of an interpreter tells less than the function that called it. */
+static uint32_t node_with_name(const struct profile *profile, uint32_t nameless) {
+    for (uint32_t node = nameless; node != 0; node = profile->nodes[node].parent) {
+        const struct profile_frame *frame = callsite_frame(profile, node);
+        if (profile->modules[frame->module].is_code)
+            return node;
+        if (frame->function[0] != '\0' && !frame_is_helper(profile, node))
+            break;
+    }
+    return nameless;
+}
+
 uint32_t callsite_telling_node(const struct profile *profile, uint32_t innermost) {
     for (uint32_t node = innermost; node != 0; node = profile->nodes[node].parent) {
         const char *function = callsite_frame(profile, node)->function;
         if (strcmp(function, "_start") == 0)
             break; /* what ran before main: the loader, constructors */
         if (!frame_is_helper(profile, node))
-            return node;
+            return function[0] != '\0' ? node : node_with_name(profile, node);
     }
     return innermost;
 }
@@ -196,7 +224,7 @@ static int frame_compare(const struct callsite *a_site, uint32_t a_node,
     int order = compare_lengths(a->function, name_length(a_site, a_node), b->function,
                                 name_length(b_site, b_node));
     if (order == 0)
-        order = strcmp(callsite_basename(a->file), callsite_basename(b->file));
+        order = strcmp(callsite_file(a_site->profile, a), callsite_file(b_site->profile, b));
     if (order == 0 && a->function[0] == '\0')
         order = callsite_compare_nameless(a_site, a_node, b_site, b_node);
     return order;

@@ -95,6 +95,13 @@ uint32_t callsite_telling_node(const struct profile *profile, uint32_t innermost
 const char *callsite_basename(const char *path) _nonnull_;
 
 /*
+ * What tells @frame's file from others, wherever the sources are: its last component, and of a
+ * Python package's "__init__.py" the folder before it. Never NULL; borrows from @frame.
+ */
+const char *callsite_file(const struct profile *profile,
+                          const struct profile_frame *frame) _nonnull_;
+
+/*
  * Is this frame in a library of the system, whose inner calls tell nothing about the program?
  */
 bool callsite_is_in_system(const struct profile *profile, uint32_t node) _nonnull_;

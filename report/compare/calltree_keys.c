@@ -24,7 +24,7 @@ struct place {
     uint32_t frame;
     enum calltree_side side;
     enum calltree_by by;
-    const char *file; /* last component of the file that the function is taken to be in */
+    const char *file; /* callsite_file() of what the function is taken to be in */
 };
 
 static const struct profile_frame *frame_of(const struct place *place) {
@@ -69,7 +69,7 @@ static int places_add(const struct calltree_source *source, enum calltree_side s
                     .frame = frame,
                     .side = side,
                     .by = settings->by,
-                    .file = callsite_basename(profile->frames[frame].file),
+                    .file = callsite_file(profile, &profile->frames[frame]),
                 };
         }
     }
@@ -147,8 +147,8 @@ static int compare_keys(const struct place *left, const struct place *right) {
 }
 
 /*
- * Within a key AFTER first, and of that the lowest frame, so that the same input names it
- * alike.
+ * Within a key AFTER first, and of that the lowest frame that has a line, so that the same input
+ * names it alike.
  */
 static int compare_places(const void *a, const void *b) {
     const struct place *left = a;
@@ -156,6 +156,8 @@ static int compare_places(const void *a, const void *b) {
     int order = compare_keys(left, right);
     if (order == 0)
         order = (int)right->side - (int)left->side;
+    if (order == 0)
+        order = (frame_of(left)->lineno == 0) - (frame_of(right)->lineno == 0);
     return order != 0 ? order : (left->frame > right->frame) - (left->frame < right->frame);
 }
 

@@ -19,7 +19,7 @@ static int compare_names(const struct calltree_node *a, const struct calltree_no
     int order = strcmp(a->name, b->name);
     if (order != 0 || a->kind != CALLTREE_FRAME)
         return order;
-    return strcmp(callsite_basename(a->frame->file), callsite_basename(b->frame->file));
+    return strcmp(callsite_file(a->profile, a->frame), callsite_file(b->profile, b->frame));
 }
 
 static int compare_nodes(const void *a, const void *b) {

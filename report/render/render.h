@@ -49,6 +49,9 @@ void render_gap(FILE *stream, enum profile_gap gap, int64_t count) _nonnull_;
 /* "driver/reader.c" of "/home/me/src/driver/reader.c": enough to know it by. */
 const char *render_path_tail(const char *path) _nonnull_;
 
+/* "driver/reader.c:20", or the file alone where the line is not known. @frame has a file. */
+void render_file_line(FILE *stream, const struct profile_frame *frame) _nonnull_;
+
 /* "main (driver/main.c:20)", a frame in words; the caller frees it. */
 char *render_frame(const struct profile *profile, uint32_t node) _must_check_ _nonnull_;
 

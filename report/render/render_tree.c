@@ -46,9 +46,11 @@ static void write_last(FILE *stream, const struct calltree_node *node, enum call
     fputs(node->name, stream);
     if (by == CALLTREE_BY_MODULE || by == CALLTREE_BY_FILE || frame->function[0] == '\0')
         return;
-    if (frame->file[0] != '\0')
-        fprintf(stream, " (%s:%" PRIu32 ")", render_path_tail(frame->file), frame->lineno);
-    else if (module_name(node)[0] != '\0')
+    if (frame->file[0] != '\0') {
+        fputs(" (", stream);
+        render_file_line(stream, frame);
+        fputs(")", stream);
+    } else if (module_name(node)[0] != '\0')
         fprintf(stream, " (%s)", module_name(node));
 }
 

@@ -156,6 +156,12 @@ const char *render_path_tail(const char *path) {
     return tail;
 }
 
+void render_file_line(FILE *stream, const struct profile_frame *frame) {
+    fputs(render_path_tail(frame->file), stream);
+    if (frame->lineno != 0)
+        fprintf(stream, ":%" PRIu32, frame->lineno);
+}
+
 static void write_function(FILE *stream, const struct callsite *site, uint32_t node) {
     const struct profile_frame *frame = callsite_frame(site->profile, node);
     const char *path = site->profile->modules[frame->module].path;
@@ -176,12 +182,13 @@ char *render_frame(const struct profile *profile, uint32_t node) {
 static bool write_place(FILE *stream, const struct callsite *site, const char *lead) {
     const struct profile_frame *frame = callsite_frame(site->profile, site->node);
     const char *module = callsite_basename(site->profile->modules[frame->module].path);
-    if (frame->file[0] != '\0')
-        fprintf(stream, "%s%s:%" PRIu32, lead, render_path_tail(frame->file), frame->lineno);
-    else if (frame->function[0] != '\0' && module[0] != '\0')
-        fprintf(stream, "%s%s", lead, module);
-    else
+    if (frame->file[0] == '\0' && (frame->function[0] == '\0' || module[0] == '\0'))
         return false;
+    fputs(lead, stream);
+    if (frame->file[0] != '\0')
+        render_file_line(stream, frame);
+    else
+        fputs(module, stream);
     return true;
 }
 

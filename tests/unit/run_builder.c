@@ -24,11 +24,15 @@ static uint32_t stack_of(struct trace_builder *b, char functions[BUILDER_NODES][
         size_t length = strcspn(at, "/");
         bool in_library = strncmp(at, "lib:", 4) == 0;
         bool is_nameless = in_library || strncmp(at, "hid:", 4) == 0;
-        uint64_t address = (in_library ? 0x90000u : 0x10000u) + 16u * b->header.node_count;
+        bool is_python = strncmp(at, "py:", 3) == 0;
+        uint64_t address = (in_library  ? 0x90000u
+                            : is_python ? 0xb0000u
+                                        : 0x10000u) +
+                           16u * b->header.node_count;
         node = trace_builder_node(b, node, address);
         assert_true(length < FUNCTION_BYTES);
         if (!is_nameless)
-            memcpy(functions[node], at, length);
+            memcpy(functions[node], at + (is_python ? 3 : 0), length - (is_python ? 3 : 0));
         at += length + (at[length] == '/');
     }
     return node;
@@ -65,7 +69,10 @@ static void frame_name(struct profile *profile, uint32_t node, const char *words
         return;
     const char *file = words + length + 1;
     size_t file_length = strcspn(file, ":");
-    frame->file = keep(profile, "/src/", file, file_length);
+    char *kept = (char *)keep(profile, "/src/", file, file_length);
+    for (char *plus = kept; (plus = strchr(plus, '+')) != NULL;)
+        *plus = '/';
+    frame->file = kept;
     if (file[file_length] == ':')
         frame->lineno = (uint32_t)strtoul(file + file_length + 1, NULL, 10);
 }
@@ -92,6 +99,7 @@ void run_build(struct run *ret_run, const char *name, const char *format,
     trace_builder_init(&b);
     trace_builder_module(&b, "/opt/victim", 0x10000, 0x20000, 0);
     trace_builder_module(&b, "/usr/lib/x86_64-linux-gnu/libxml2.so.2", 0x90000, 0xa0000, 0);
+    trace_builder_module(&b, PROFILE_CODE_PATH, 0xb0000, 0xc0000, 0);
     trace_builder_allocate(&b, 0, 500);
     uint32_t region = region_name ? trace_builder_begin(&b, region_name) : 0;
     for (size_t i = 0; i < count; i++)
@@ -108,6 +116,7 @@ void run_build(struct run *ret_run, const char *name, const char *format,
 
     struct profile *profile = &ret_run->profile;
     combine_spaces(profile);
+    profile_note_interpreters(profile);
     for (uint32_t i = 1; i < profile->node_count; i++)
         frame_name(profile, i, functions[i]);
     struct run_param param = {"format", format};

@@ -193,6 +193,57 @@ static void test_telling_frame_is_the_programs_own(void **state) {
     run_finish(&run);
 }
 
+static void test_what_python_called_without_a_name_goes_by_the_python_function(void **state) {
+    struct run run;
+    struct callsite_list list;
+    MAKE(&run, "binary", {"lib:/py:load@table.py/hid:", 10},
+         {"lib:/py:load@table.py/hid:/xrealloc", 20}, {"lib:/py:load@table.py/named/hid:", 40});
+    const struct profile_region *region = &run.profile.regions[1];
+    assert_int_equal(callsite_collect(&run.profile, region, TRACE_HEAP, &list), 0);
+    size_t seen = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct callsite *site = &list.items[i];
+        if (site->node == 0)
+            continue;
+        bool has_name = callsite_frame(&run.profile, site->node)->function[0] != '\0';
+        int64_t added = site->peak.bytes - site->start.bytes;
+        seen++;
+        /* A function between them that has a name would tell more: it is left alone. */
+        assert_int_equal(added, has_name ? 30 : 40);
+    }
+    assert_int_equal(seen, 2);
+    free(list.items);
+    run_finish(&run);
+}
+
+static void test_packages_of_python_are_told_apart(void **state) {
+    struct run run;
+    struct callsite_list list;
+    MAKE(&run, "binary", {"main/py:<module>@json+__init__.py", 10},
+         {"main/py:<module>@xml+__init__.py", 20}, {"main/py:load@old+table.py", 5},
+         {"main/py:load@new+table.py", 6});
+    const struct profile_region *region = &run.profile.regions[1];
+    assert_int_equal(callsite_collect(&run.profile, region, TRACE_HEAP, &list), 0);
+    size_t packages = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct callsite *site = &list.items[i];
+        if (site->node == 0)
+            continue;
+        const struct profile_frame *frame = callsite_frame(&run.profile, site->node);
+        bool is_package = strcmp(frame->function, "<module>") == 0;
+        packages += is_package;
+        assert_string_equal(callsite_file(&run.profile, frame), !is_package ? "table.py"
+                                                                : site->allocated.bytes == 10
+                                                                    ? "json/__init__.py"
+                                                                    : "xml/__init__.py");
+        if (!is_package)
+            assert_int_equal(site->site_count, 2); /* a checkout in another folder */
+    }
+    assert_int_equal(packages, 2);
+    free(list.items);
+    run_finish(&run);
+}
+
 static void name_build(struct run *run, const char *build_id) {
     for (size_t i = 1; i < run->profile.module_count; i++)
         strcpy(run->profile.modules[i].build_id, build_id);
@@ -377,6 +428,8 @@ int main(void) {
         cmocka_unit_test(test_nameless_sites_are_not_joined_by_their_missing_names),
         cmocka_unit_test(test_recursion_is_one_frame_however_deep),
         cmocka_unit_test(test_telling_frame_is_the_programs_own),
+        cmocka_unit_test(test_what_python_called_without_a_name_goes_by_the_python_function),
+        cmocka_unit_test(test_packages_of_python_are_told_apart),
         cmocka_unit_test(test_stripped_functions_are_told_apart_by_offset),
         cmocka_unit_test(test_offsets_are_compared_within_one_build_only),
         cmocka_unit_test(test_benchmarks_match_by_name_parameters_and_region),
