@@ -3,7 +3,8 @@
  * context.c: tables that grow while the data is written.
  *
  * A module's color comes from its name, so that it is the same on every page; where two would
- * have the same, the later takes the next that is free.
+ * have the same, the later takes the next that is free. All of Python's code is one module of the
+ * profile; here each package is one of its own.
  */
 #include "context.h"
 
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #define HUES           16
 #define HUE_STEP       (360 / HUES)
@@ -72,6 +74,42 @@ int context_module(struct context *context, const char *path, uint32_t *ret_numb
     return 0;
 }
 
+/* What comes after the last @folder in @path; NULL: it is not there. */
+static const char *after_folder(const char *path, const char *folder) {
+    const char *found = NULL;
+    for (const char *at = path; (at = strstr(at, folder)) != NULL; at++)
+        found = at + strlen(folder);
+    return found;
+}
+
+/* "[python] numpy" of "/usr/lib/python3/dist-packages/numpy/core/numeric.py". */
+static void package_name(const char *path, char *ret_text, size_t room) {
+    static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        const char *package = after_folder(path, folders[i]);
+        if (!package)
+            continue;
+        size_t length = strcspn(package, "/");
+        if (package[length] == '\0')
+            length = strcspn(package, "."); /* a module that is one file */
+        snprintf(ret_text, room, "%s %.*s", PROFILE_CODE_PATH, (int)length, package);
+        return;
+    }
+    bool is_of_python = strstr(path, "/lib/python") || strncmp(path, "<frozen ", 8) == 0;
+    snprintf(ret_text, room, "%s%s", PROFILE_CODE_PATH,
+             is_of_python ? " standard library" : "");
+}
+
+int context_module_of(struct context *context, const struct profile *profile,
+                      const struct profile_frame *frame, uint32_t *ret_number) {
+    const struct profile_module *module = &profile->modules[frame->module];
+    char package[128];
+    if (!module->is_code)
+        return context_module(context, module->path, ret_number);
+    package_name(frame->file, package, sizeof(package));
+    return context_module(context, package, ret_number);
+}
+
 int context_hue(const struct context *context, uint32_t module) {
     return ((const int *)context->module_hues.items)[module];
 }
@@ -85,7 +123,7 @@ int context_frame(struct context *context, const struct profile *profile,
     if (r == 0)
         r = names_number(&context->texts, frame->file, &made.file);
     if (r == 0)
-        r = context_module(context, profile->modules[frame->module].path, &made.module);
+        r = context_module_of(context, profile, frame, &made.module);
     snprintf(key, sizeof(key), "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32, made.name,
              made.file, made.lineno, made.module);
     if (r == 0)

@@ -35,6 +35,11 @@ int context_init(struct context *context, FILE *stream) _must_check_ _nonnull_;
 int context_module(struct context *context, const char *path,
                    uint32_t *ret_number) _must_check_ _nonnull_;
 
+/* The same for @frame's module; of interpreted code for its package. */
+int context_module_of(struct context *context, const struct profile *profile,
+                      const struct profile_frame *frame,
+                      uint32_t *ret_number) _must_check_ _nonnull_;
+
 /* The color of a module, degrees on the circle. */
 int context_hue(const struct context *context, uint32_t module) _nonnull_;
 

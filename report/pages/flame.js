@@ -81,7 +81,7 @@ class Flame {
             return `Wide is what changed (${words}): red grew, blue shrank. Where one call grew and another shrank, both are wide.` + kept;
         if (this.two)
             return `Wide is what holds much ${this.state.view === 'after' ? 'after' : 'before'} the change (${words}); red grew, blue shrank.` + kept;
-        return `Wide is what holds much (${words}). Colors are modules: the program and its libraries.` + kept;
+        return `Wide is what holds much (${words}). Colors are modules: the program, its libraries and packages.` + kept;
     }
 
     name(node) {

@@ -117,8 +117,7 @@ static int color_of(struct flame_svg *svg, const struct calltree_node *node,
             color_of_change(value_of(node, CALLTREE_BEFORE), value_of(node, CALLTREE_AFTER));
         return 0;
     }
-    int r = context_module(&svg->context, node->profile->modules[node->frame->module].path,
-                           &module);
+    int r = context_module_of(&svg->context, node->profile, node->frame, &module);
     if (r == 0)
         *ret_color = color_of_hue(context_hue(&svg->context, module), 0.62, 0.80);
     return r;

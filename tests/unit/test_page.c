@@ -91,6 +91,37 @@ static void test_names_are_kept_once_cleaned_and_cut_between_letters(void **stat
     names_finish(&names);
 }
 
+static void test_packages_of_python_are_modules_of_their_own(void **state) {
+    static const struct {
+        const char *file, *module;
+    } packages[] = {
+        {"/usr/lib/python3/dist-packages/numpy/core/numeric.py", "[python] numpy"},
+        {"/home/me/env/lib/python3.11/site-packages/six.py", "[python] six"},
+        {"/usr/lib/python3.11/json/decoder.py", "[python] standard library"},
+        {"<frozen importlib._bootstrap>", "[python] standard library"},
+        {"/home/me/src/table.py", "[python]"},
+        {"<string>", "[python]"},
+        {"", "[python]"},
+    };
+    struct profile_module modules[] = {{.path = "/usr/bin/python3"},
+                                       {.path = PROFILE_CODE_PATH, .is_code = true}};
+    const struct profile profile = {.modules = modules, .module_count = 2};
+    struct context context;
+    uint32_t number;
+    assert_int_equal(context_init(&context, stdout), 0);
+    for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
+        const struct profile_frame frame = {.module = 1, .file = packages[i].file};
+        assert_int_equal(context_module_of(&context, &profile, &frame, &number), 0);
+        assert_string_equal(((const char **)context.modules.texts.items)[number],
+                            packages[i].module);
+    }
+    const struct profile_frame frame = {.module = 0, .file = "/src/ceval.c"};
+    assert_int_equal(context_module_of(&context, &profile, &frame, &number), 0);
+    assert_string_equal(((const char **)context.modules.texts.items)[number],
+                        "/usr/bin/python3");
+    context_finish(&context);
+}
+
 static void test_modules_have_colors_of_their_own_that_stay(void **state) {
     struct context context, other;
     uint32_t a, b, again;
@@ -437,6 +468,7 @@ int main(void) {
         cmocka_unit_test(test_digests_are_those_of_the_standard),
         cmocka_unit_test(test_markup_is_escaped_and_fit_for_xml),
         cmocka_unit_test(test_names_are_kept_once_cleaned_and_cut_between_letters),
+        cmocka_unit_test(test_packages_of_python_are_modules_of_their_own),
         cmocka_unit_test(test_modules_have_colors_of_their_own_that_stay),
         cmocka_unit_test(test_growth_is_named_with_its_place_and_is_worth_a_look),
         cmocka_unit_test(test_growth_below_the_limits_is_no_reason_to_worry),
