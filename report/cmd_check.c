@@ -7,9 +7,10 @@
 static const char help[] =
     "usage: votreport check STORE...\n"
     "\n"
-    "Look at everything in a store: SQLite's pages and indexes, references, the schema, and\n"
-    "whether the numbers of every run add up: the call sites of each region to its totals, at\n"
-    "its start, its peak and its end. One line for each thing that is wrong. Changes nothing.\n"
+    "Look at everything in a store: SQLite's pages and indexes, references, the\n"
+    "schema, and whether the numbers of every run add up: the call sites of each\n"
+    "region to its totals, at its start, its peak and its end. One line for each\n"
+    "thing that is wrong. Changes nothing.\n"
     "\n"
     "  --help  this text\n"
     "\n"

@@ -7,8 +7,8 @@
 static const char help[] =
     "usage: votreport dump TRACE\n"
     "\n"
-    "Print the tables of a trace as they are in the file, for debugging. It is checked for\n"
-    "form, not for sums; then say at the end whether the sums hold.\n"
+    "Print the tables of a trace as they are in the file, for debugging. It is\n"
+    "checked for form, not for sums; then say at the end whether the sums hold.\n"
     "\n"
     "  --help  this text\n"
     "\n"

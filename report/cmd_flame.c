@@ -11,10 +11,9 @@
 static const char help[] =
     "usage: votreport flame [OPTION...] STORE [AFTER] [-o PICTURE]\n"
     "\n"
-    "Draw who held the memory at the peak as a flame graph, an SVG without any script: of the\n"
-    "region of a store's newest runs that added most; of two stores, of the region that "
-    "changed\n"
-    "most, red what grew and blue what shrank.\n"
+    "Draw who held the memory at the peak as a flame graph, an SVG without any\n"
+    "script: of the region of a store's newest runs that added most; of two stores,\n"
+    "of the region that changed most, red what grew and blue what shrank.\n"
     "\n"
     "  -o, --output PICTURE  the file to write; otherwise standard output\n"
     "  --name NAME           only this benchmark\n"

@@ -8,16 +8,17 @@
 static const char help[] =
     "usage: votreport html [OPTION...] STORE [AFTER] [-o PAGE]\n"
     "\n"
-    "Write a page that says in words and pictures where the memory of a store's newest runs\n"
-    "goes; of two stores, what changed from the first to the second, and where. One file: it\n"
-    "opens from disk and asks nothing of the network.\n"
+    "Write a page that says in words and pictures where the memory of a store's\n"
+    "newest runs goes; of two stores, what changed from the first to the second, and\n"
+    "where. One file: it opens from disk and asks nothing of the network.\n"
     "\n"
     "  -o, --output PAGE  the file to write; otherwise standard output\n"
     "  --name NAME        only this benchmark, with all its parameters\n"
     "  --all              `process`, too, where regions are marked\n"
     "  --help             this text\n"
     "\n"
-    "Exit status: 0 written, whatever the outcome (see votreport gate); 2 not written.\n"
+    "Exit status: 0 written, whatever the outcome (see votreport gate); 2 not\n"
+    "written.\n"
     "\n"
     "Example: votreport html main.db branch.db -o memory.html\n";
 

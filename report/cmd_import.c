@@ -10,8 +10,9 @@
 static const char help[] =
     "usage: votreport import --db STORE [OPTION...] TRACE...\n"
     "\n"
-    "Store the traces that a preloaded libvotrace.so wrote. All of them or, when one is\n"
-    "damaged, none. A trace whose process was killed is marked so and has its peaks so far.\n"
+    "Store the traces that a preloaded libvotrace.so wrote. All of them or, when one\n"
+    "is damaged, none. A trace whose process was killed is marked so and has its\n"
+    "peaks so far.\n"
     "\n"
     "  --db STORE         the store (SQLite file); made when it is not there\n"
     "  --name NAME        name of the benchmark; otherwise the program's name\n"

@@ -9,8 +9,8 @@
 static const char help[] =
     "usage: votreport list [OPTION...] STORE\n"
     "\n"
-    "List the runs of a store, oldest first. \"peak added\" is that of the marked region that\n"
-    "added most, or of the whole process where nothing was marked.\n"
+    "List the runs of a store, oldest first. \"peak added\" is that of the marked\n"
+    "region that added most, or of the whole process where nothing was marked.\n"
     "\n"
     "  --json        for scripts: exact numbers, every field\n"
     "  --bytes       exact bytes instead of KiB, MiB ...\n"

@@ -9,9 +9,10 @@
 static const char help[] =
     "usage: votreport merge STORE... -o STORE\n"
     "\n"
-    "Add the runs of some stores to another, which is made when it is not there, oldest run\n"
-    "first. A run that it has already is left out, so that merging again changes nothing. All\n"
-    "runs come in, or none. Stores of an earlier version are read as they are.\n"
+    "Add the runs of some stores to another, which is made when it is not there,\n"
+    "oldest run first. A run that it has already is left out, so that merging again\n"
+    "changes nothing. All runs come in, or none. Stores of an earlier version are\n"
+    "read as they are.\n"
     "\n"
     "  -o, --output STORE  where the runs go\n"
     "  --help              this text\n"

@@ -10,9 +10,9 @@
 static const char help[] =
     "usage: votreport prune --keep N STORE\n"
     "\n"
-    "Drop call sites and timelines of old runs, and what of stacks and names only they "
-    "needed.\n"
-    "Totals stay: list, diff, gate and trend go on with them. The file gets smaller.\n"
+    "Drop call sites and timelines of old runs, and what of stacks and names only\n"
+    "they needed. Totals stay: list, diff, gate and trend go on with them. The file\n"
+    "gets smaller.\n"
     "\n"
     "  --keep N  how many of the newest runs of each benchmark keep everything\n"
     "  --help    this text\n"

@@ -29,12 +29,11 @@ static void print_help(void) {
     puts("\n"
          "votreport COMMAND --help explains each.\n"
          "\n"
-         "Exit status: 0 all is well; 1 gate found a regression; 2 the question could not be\n"
-         "answered. run ends like the program it ran.\n"
+         "Exit status: 0 all is well; 1 gate found a regression; 2 the question could not\n"
+         "be answered. run ends like the program it ran.\n"
          "\n"
          "Example:\n"
-         "  votreport run --db a.db --name votable.parse --param format=binary -- votdriver "
-         "f.vot\n"
+         "  votreport run --db a.db --name parse --param format=binary -- votdriver f.vot\n"
          "  votreport diff a.db b.db");
 }
 

@@ -78,6 +78,13 @@ for command in $commands; do
         "$options" "$(page_options "$page")"
     same "its synopsis has them" "$options" "$(synopsis_options "$page")"
 done
+same 'no --help is wider than a terminal of 80 columns' '' "$(
+    for command in '' $commands; do
+        # The empty one is votreport --help.
+        # shellcheck disable=SC2086
+        "$votreport" $command --help | awk 'length($0) > 80'
+    done
+)"
 same 'votreport(1) names the page of every command' \
     "$(for command in $commands; do echo "votreport-$command"; done | LC_ALL=C sort)" \
     "$(sed -n 's/^\.It Xr \(votreport-[a-z]*\) 1.*/\1/p' "$docs/man/votreport.1" | LC_ALL=C sort)"
