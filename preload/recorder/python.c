@@ -7,7 +7,8 @@
  * say so. Those of a code object are asked for by name, in the table from which Python itself
  * makes their attributes. A thread reads its own frames only, inside of an allocation that they
  * made, and so while they do not change; it needs no lock of Python's for that, and calls nothing
- * that allocates.
+ * that allocates. An interpreter that ends frees the frames of threads that still run, wherever
+ * they are: so they are read only while no other thread can be ending it.
  *
  * From 3.11 on one invocation of the interpreter's loop, a frame of the machine's stack, runs any
  * number of Python frames. Something that it keeps on the machine's stack tells which.
@@ -19,12 +20,14 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define KNOWN_FRAMES     8192u /* places, for frames that were met before */
 #define FRAMES_MAX       65536 /* in one invocation: beyond that it is no list of frames */
+#define NOTE_STACK_BYTES ((size_t)4 << 10) /* what noting a function may use */
 #define CHECK_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 
 /* In all versions, of objects on 64-bit machines. */
@@ -81,6 +84,8 @@ static const struct layout layouts[] = {
 OF_PYTHON extern const char *Py_GetVersion(void);
 OF_PYTHON extern int Py_IsInitialized(void);
 OF_PYTHON extern void *PyGILState_GetThisThreadState(void);
+OF_PYTHON extern void *_PyThreadState_UncheckedGet(void); /* up to 3.12 */
+OF_PYTHON extern void *PyThreadState_GetUnchecked(void);  /* from 3.13 on */
 OF_PYTHON extern int PyCode_Addr2Line(void *code, int offset);
 OF_PYTHON extern int PyFrame_GetLineNumber(void *frame);
 OF_PYTHON extern void *_PyEval_EvalFrameDefault(void *, void *, int);
@@ -89,6 +94,9 @@ OF_PYTHON extern const uint64_t _PyRuntime[];
 
 static struct {
     const struct layout *layout;
+    void *(*running_thread)(
+        void); /* PyThreadState of the thread that has Python's lock, or NULL */
+    pthread_t main_thread;
     uintptr_t loop_start; /* the interpreter's loop: addresses [start, end) */
     uintptr_t loop_end;
     /* Of code objects. */
@@ -188,18 +196,26 @@ static bool symbols_are_here(void) {
            PyCode_Type != NULL && _PyRuntime != NULL;
 }
 
+static void *(*find_running_thread(void))(void) {
+    return PyThreadState_GetUnchecked != NULL ? PyThreadState_GetUnchecked
+                                              : _PyThreadState_UncheckedGet;
+}
+
 void python_find(void) {
     codes_restart(&noted, &recorder.file);
     if (!symbols_are_here())
         return;
     python.layout = find_layout(minor_version());
-    python_is_here = python.layout != NULL && layout_holds(python.layout) && find_loop() &&
-                     find_code_members();
+    python.running_thread = find_running_thread();
+    python.main_thread = pthread_self();
+    python_is_here = python.layout != NULL && python.running_thread != NULL &&
+                     layout_holds(python.layout) && find_loop() && find_code_members();
 }
 
 void python_restart(void) {
     for (unsigned i = 0; i < KNOWN_FRAMES; i++)
         atomic_store_explicit(&known_frames[i].check, 0, memory_order_relaxed);
+    python.main_thread = pthread_self();
     codes_restart(&noted, &recorder.file);
 }
 
@@ -251,7 +267,8 @@ static uint32_t first_line_of(uintptr_t code) {
 /* The id of @code in the trace; 0 while it cannot be noted. */
 static uint32_t note_code(uintptr_t code) {
     bool taken;
-    if (recorder_busy() || !booking_try_beside(&taken))
+    if (recorder_busy() || !backtrace_has_room(__builtin_frame_address(0), NOTE_STACK_BYTES) ||
+        !booking_try_beside(&taken))
         return 0;
     struct code_names names = {
         .function = noted.function,
@@ -357,11 +374,24 @@ static void look_ahead(struct invocation *invocation) {
     invocation->outer = frame;
 }
 
+/*
+ * This thread's PyThreadState; 0: it has none, or another thread may free that at any moment. To
+ * end an interpreter takes its lock, and is what the main thread does: daemon threads that
+ * are in C code without the lock go on meanwhile.
+ */
+static uintptr_t find_thread(void) {
+    /* Before and after, what says which thread this is is not there either. */
+    void *thread = Py_IsInitialized() ? PyGILState_GetThisThreadState() : NULL;
+    if (thread == NULL || (thread != python.running_thread() &&
+                           !pthread_equal(pthread_self(), python.main_thread)))
+        return 0;
+    return (uintptr_t)thread;
+}
+
 static struct invocation innermost_invocation(void) {
     const struct layout *layout = python.layout;
     struct invocation invocation = {0};
-    /* Before and after, what says which thread this is is not there either. */
-    uintptr_t thread = Py_IsInitialized() ? (uintptr_t)PyGILState_GetThisThreadState() : 0;
+    uintptr_t thread = find_thread();
     if (thread == 0)
         return invocation;
     invocation.frame = word_at(thread, layout->thread_frame);

@@ -5,6 +5,9 @@
  * Nothing is installed in the interpreter: no profile function, which would make it allocate a
  * frame object for every call and so change what is measured. Its own list of running frames is
  * read when a stack is taken, by the thread that they belong to, which stands still meanwhile.
+ *
+ * They are not known of what a thread other than the main one allocates in C code that has given
+ * Python's lock away: an interpreter that is ended frees them under its feet.
  */
 #pragma once
 
