@@ -83,7 +83,8 @@ static void on_start(void *context, const xmlChar *local_name, const xmlChar *pr
     struct parse *parse = parse_of(context);
     /* Those that a DTD adds come last, and are not in the document. */
     size_t count = (size_t)(attribute_count - defaulted_count);
-    if (parse->problem->code != 0 || copy_attributes(parse, attributes, count) < 0)
+    if (parse->problem->code != 0 || !reader_push_tag_is_whole(parse->context) ||
+        copy_attributes(parse, attributes, count) < 0)
         return;
     const struct check_begin element = {
         .name = (const char *)local_name,

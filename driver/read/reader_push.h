@@ -39,6 +39,15 @@ static inline uint64_t reader_push_lineno(const xmlParserCtxt *context) {
 }
 
 /*
+ * In startElementNs: is the tag there to its end? Of a document that is cut short libxml2 tells
+ * the last tag by what there is of its name, before it complains.
+ */
+static inline bool reader_push_tag_is_whole(const xmlParserCtxt *context) {
+    const xmlChar *c = context->input->cur;
+    return c[0] == '>' || (c[0] == '/' && c[1] == '>');
+}
+
+/*
  * Push the next piece of a document, or with 0 bytes its end. What waits for its own end, a tag
  * or a comment, may have @tag_bytes. Returns 0, or the code of the problem, which may have been
  * set by the handlers, too.

@@ -158,6 +158,8 @@ static void on_start(void *context, const xmlChar *local_name, const xmlChar *pr
         builder_begin_plain_td(builder, reader_push_lineno(reader->context));
         return;
     }
+    if (!reader_push_tag_is_whole(reader->context))
+        return;
     if (local_name == reader->tr_name)
         reader->plain_tr = prefix == NULL && namespace_count == 0 &&
                            builder->inside == ELEMENT_TABLEDATA &&

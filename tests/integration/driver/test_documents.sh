@@ -103,6 +103,20 @@ refuses_a_cut_gzip() {
         "$work/cut.gz"
 }
 
+# What there is of TABLEDATA's name is not an element that votdriver does not know.
+tells_a_tag_that_is_cut_from_an_unknown_one() {
+    sed 's/<TABLEDATA>.*/<TABLEDAT/; /<TABLEDAT$/q' "$data/valid/types.tabledata.vot" |
+        head -c -1 >"$work/cut.vot"
+    lines=$(($(wc -l <"$work/cut.vot") + 1))
+    wanted="votdriver: $work/cut.vot:$lines: the XML ends before its last tag, the file is cut short"
+    wanted="$wanted, fetch or write it again"
+    for strategy in stream buffer dom reader; do
+        fails_with "$wanted" --strategy "$strategy" "$work/cut.vot" || return 1
+    done
+    run check "$work/cut.vot" >"$work/stdout" 2>"$work/stderr"
+    same status 2 "$?" && ! grep -q 'TABLEDAT>' "$work/stdout" "$work/stderr"
+}
+
 refuses_a_damaged_gzip() {
     gzip -c "$data/valid/types.tabledata.vot" >"$work/whole.gz"
     {
@@ -195,6 +209,8 @@ check 'a stream beyond 10 MB is read' reads_a_stream_beyond_10_megabytes
 check 'CDATA of many pieces is read' reads_cdata_of_many_pieces
 check 'an endless attribute is refused' refuses_endless_attributes
 check 'a cut gzip file is refused' refuses_a_cut_gzip
+check 'a tag that is cut is not told from what is left of its name' \
+    tells_a_tag_that_is_cut_from_an_unknown_one
 check 'a damaged gzip file is refused' refuses_a_damaged_gzip
 check 'a missing file is refused' fails_with \
     "votdriver: $work/nowhere.vot: cannot be opened: No such file or directory, give a readable file" \
