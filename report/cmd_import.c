@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cmd_import.c: votreport import. All traces go in, or none does. */
-#include "command.h"
+#include "storing.h"
 
 #include "importer.h"
 
@@ -27,64 +27,37 @@ static const char help[] =
     "Example: votreport import --db a.db --name parse votrace.votdriver.4711.vtr\n";
 
 struct options {
-    const char *db;
+    struct storing storing;
     struct importer_settings settings;
-    struct vector params; /* struct run_param */
-    const char *commit;   /* NULL: find it, likewise branch */
-    const char *branch;
 };
 
 static int parse(int count, char **arguments, struct options *options) {
-    enum { DB = COMMAND_OWN, NAME, PARAM, FORCE, COMMIT, BRANCH };
+    enum { FORCE = STORING_OWN };
     static const struct option table[] = {
-        {"help", no_argument, NULL, COMMAND_HELP},
-        {"db", required_argument, NULL, DB},
-        {"name", required_argument, NULL, NAME},
-        {"param", required_argument, NULL, PARAM},
+        STORING_OPTIONS,
         {"force", no_argument, NULL, FORCE},
-        {"commit", required_argument, NULL, COMMIT},
-        {"branch", required_argument, NULL, BRANCH},
         {0},
     };
-    struct command_output output = {0};
     int status = -1;
     int option;
     while (status < 0 && (option = getopt_long(count, arguments, ":h", table, NULL)) != -1) {
         switch (option) {
-        case DB:
-            options->db = optarg;
-            break;
-        case NAME:
-            options->settings.name = optarg;
-            break;
-        case PARAM:
-            status = command_param_add(&cmd_import, &options->params, optarg);
-            break;
-        case COMMIT:
-            options->commit = optarg;
-            break;
-        case BRANCH:
-            options->branch = optarg;
-            break;
         case FORCE:
             options->settings.allow_running = true;
             break;
         default:
-            status = command_common_option(&cmd_import, option, arguments, &output);
+            status = storing_option(&cmd_import, option, arguments, &options->storing);
         }
     }
+    if (status < 0)
+        status = storing_check(&cmd_import, &options->storing);
     if (status >= 0)
         return status;
-    if (!options->db)
-        return command_usage(&cmd_import, "--db is missing: which store?");
     if (optind == count)
         return command_usage(&cmd_import, "no trace is given");
-    if (options->settings.name && options->settings.name[0] == '\0')
-        return command_usage(&cmd_import, "--name is empty");
-    if (options->commit && options->commit[0] == '\0')
-        return command_usage(&cmd_import, "--commit is empty");
-    options->settings.params = options->params.items;
-    options->settings.param_count = options->params.count;
+    options->settings.name = options->storing.name;
+    options->settings.params = options->storing.params.items;
+    options->settings.param_count = options->storing.params.count;
     return -1;
 }
 
@@ -119,8 +92,8 @@ static int import(const struct options *options, char **traces, size_t count) {
         complain("out of memory");
         return EXIT_CODE_TROUBLE;
     }
-    if (store_probe(options->db, &fault) < 0)
-        status = command_fault(options->db, &fault);
+    if (store_probe(options->storing.db, &fault) < 0)
+        status = command_fault(options->storing.db, &fault);
     for (; status == EXIT_CODE_OK && done < count; done++) {
         size_t changed;
         if (importer_read(traces[done], &options->settings, &runs[done], &changed, &fault) <
@@ -140,7 +113,7 @@ static int import(const struct options *options, char **traces, size_t count) {
         command_note_gaps(traces[done], &runs[done].profile);
     }
     if (status == EXIT_CODE_OK)
-        status = store_all(options->db, runs, count);
+        status = store_all(options->storing.db, runs, count);
     for (size_t i = 0; i < done; i++)
         run_finish(&runs[i]);
     free(runs);
@@ -148,10 +121,12 @@ static int import(const struct options *options, char **traces, size_t count) {
 }
 
 static int run(int count, char **arguments) {
-    struct options options = {.params = VECTOR_OF(struct run_param)};
+    struct options options = {0};
     struct revision revision = {0};
+    storing_init(&options.storing);
     int status = parse(count, arguments, &options);
-    if (status < 0 && revision_find(options.commit, options.branch, &revision) < 0) {
+    if (status < 0 &&
+        revision_find(options.storing.commit, options.storing.branch, &revision) < 0) {
         complain("out of memory");
         status = EXIT_CODE_TROUBLE;
     }
@@ -159,7 +134,7 @@ static int run(int count, char **arguments) {
     if (status < 0)
         status = import(&options, arguments + optind, (size_t)(count - optind));
     revision_finish(&revision);
-    command_params_finish(&options.params);
+    storing_finish(&options.storing);
     return status;
 }
 

@@ -3,7 +3,7 @@
  * cmd_run.c: votreport run. Everything that can be known to fail is tried before the program
  * starts: it may run for an hour.
  */
-#include "command.h"
+#include "storing.h"
 
 #include "environment.h"
 #include "family.h"
@@ -55,12 +55,9 @@ static const char help[] =
     "  votreport run --db a.db --name parse --param format=binary -- votdriver f.vot\n";
 
 struct options {
-    const char *db;
+    struct storing storing;
     struct importer_settings import;
     struct launch_settings launch;
-    struct vector params; /* struct run_param */
-    const char *commit;   /* NULL: find it, likewise branch */
-    const char *branch;
     struct revision revision;
     char *environment;
     size_t repeats;
@@ -129,10 +126,7 @@ static int parse_depth(struct options *options, const char *text) {
 
 static int parse(int count, char **arguments, struct options *options) {
     enum {
-        DB = COMMAND_OWN,
-        NAME,
-        PARAM,
-        REPEAT,
+        REPEAT = STORING_OWN,
         STACKS,
         DEPTH,
         KEEP,
@@ -140,16 +134,9 @@ static int parse(int count, char **arguments, struct options *options) {
         USABLE,
         REGION,
         SIGNAL,
-        COMMIT,
-        BRANCH
     };
     static const struct option table[] = {
-        {"help", no_argument, NULL, COMMAND_HELP},
-        {"db", required_argument, NULL, DB},
-        {"name", required_argument, NULL, NAME},
-        {"param", required_argument, NULL, PARAM},
-        {"commit", required_argument, NULL, COMMIT},
-        {"branch", required_argument, NULL, BRANCH},
+        STORING_OPTIONS,
         {"repeat", required_argument, NULL, REPEAT},
         {"stacks", required_argument, NULL, STACKS},
         {"depth", required_argument, NULL, DEPTH},
@@ -160,27 +147,11 @@ static int parse(int count, char **arguments, struct options *options) {
         {"signal", required_argument, NULL, SIGNAL},
         {0},
     };
-    struct command_output output = {0};
     int status = -1;
     int option;
     /* "+": the program's own options are none of ours, even without "--". */
     while (status < 0 && (option = getopt_long(count, arguments, "+:h", table, NULL)) != -1) {
         switch (option) {
-        case DB:
-            options->db = optarg;
-            break;
-        case NAME:
-            options->import.name = optarg;
-            break;
-        case PARAM:
-            status = command_param_add(&cmd_run, &options->params, optarg);
-            break;
-        case COMMIT:
-            options->commit = optarg;
-            break;
-        case BRANCH:
-            options->branch = optarg;
-            break;
         case REPEAT:
             if (!command_count_parse(&cmd_run, "--repeat", optarg, REPEATS_MAX,
                                      &options->repeats))
@@ -208,31 +179,28 @@ static int parse(int count, char **arguments, struct options *options) {
             status = parse_signal(options, optarg);
             break;
         default:
-            status = command_common_option(&cmd_run, option, arguments, &output);
+            status = storing_option(&cmd_run, option, arguments, &options->storing);
         }
     }
+    if (status < 0)
+        status = storing_check(&cmd_run, &options->storing);
     if (status >= 0)
         return status;
-    if (!options->db)
-        return command_usage(&cmd_run, "--db is missing: which store?");
     if (optind == count)
         return command_usage(&cmd_run, "which program? it stands behind --");
-    if (options->import.name && options->import.name[0] == '\0')
-        return command_usage(&cmd_run, "--name is empty");
-    if (options->commit && options->commit[0] == '\0')
-        return command_usage(&cmd_run, "--commit is empty");
     if (options->launch.region && !options->launch.signal)
         return command_usage(&cmd_run, "--region names what --signal marks, which is missing");
-    options->import.params = options->params.items;
-    options->import.param_count = options->params.count;
+    options->import.name = options->storing.name;
+    options->import.params = options->storing.params.items;
+    options->import.param_count = options->storing.params.count;
     return -1;
 }
 
 /* Before the program runs: it may take an hour, and somebody may commit meanwhile. */
 static int look_around(struct options *options) {
     options->environment = environment_describe(environ);
-    if (!options->environment ||
-        revision_find(options->commit, options->branch, &options->revision) < 0) {
+    if (!options->environment || revision_find(options->storing.commit, options->storing.branch,
+                                               &options->revision) < 0) {
         complain("out of memory");
         return EXIT_CODE_TROUBLE;
     }
@@ -250,8 +218,8 @@ static int prepare(struct options *options, const char *program) {
     options->launch.library = options->library;
     if (launch_check(program, options->library, options->program, &fault) < 0)
         return command_fault(program, &fault);
-    if (store_probe(options->db, &fault) < 0)
-        return command_fault(options->db, &fault);
+    if (store_probe(options->storing.db, &fault) < 0)
+        return command_fault(options->storing.db, &fault);
     if (launch_brings_malloc(options->program))
         complain_at(program, 0,
                     "warning: it brings its own malloc: what it allocates by that is not seen");
@@ -330,7 +298,7 @@ static int store_with_family(const struct options *options, const struct launch 
     struct family family = {0};
     if (options->stores_others && family_read(launch, &options->import, run, &family) < 0)
         return fault_set(fault, -ENOMEM, "out of memory");
-    int r = store_all(options->db, &family, run, fault);
+    int r = store_all(options->storing.db, &family, run, fault);
     if (r == 0)
         tell_family(options, &family, run);
     family_finish(&family);
@@ -361,7 +329,7 @@ static int import(const struct options *options, struct launch *launch, const ch
                     "without it, or a raw system call); peaks are those so far");
     int r = store_with_family(options, launch, &run, &fault);
     if (r < 0)
-        command_fault(options->db, &fault);
+        command_fault(options->storing.db, &fault);
     else
         command_note_gaps(options->program, &run.profile);
     run_finish(&run);
@@ -393,7 +361,7 @@ static void tell_kept(const struct options *options, const struct launch *launch
     if (stream) {
         write_word(stream, launch->trace);
         fputs(" --db", stream);
-        write_word(stream, options->db);
+        write_word(stream, options->storing.db);
         fputs(" --name", stream);
         write_word(stream, options->import.name);
         if (options->revision.commit[0] != '\0') {
@@ -462,11 +430,12 @@ static int run_all(struct options *options, char **arguments) {
 }
 
 static int run(int count, char **arguments) {
-    struct options options = {.params = VECTOR_OF(struct run_param), .repeats = 1};
+    struct options options = {.repeats = 1};
+    storing_init(&options.storing);
     int status = parse(count, arguments, &options);
     if (status < 0)
         status = run_all(&options, arguments + optind);
-    command_params_finish(&options.params);
+    storing_finish(&options.storing);
     revision_finish(&options.revision);
     free(options.environment);
     return status;

@@ -8,7 +8,6 @@
 #include "run.h"
 #include "store.h"
 #include "term.h"
-#include "vector.h"
 
 #include <getopt.h>
 
@@ -79,15 +78,6 @@ void command_note_gaps(const char *path, const struct profile *profile) _nonnull
 
 /* The exit status after output: trouble when stdout could not take it (a full disk). */
 int command_flush(int status) _must_check_;
-
-/*
- * Add "KEY=VALUE" of the command line to @params, of struct run_param. Returns -1 when the
- * command goes on, else the exit status. End with command_params_finish().
- */
-int command_param_add(const struct command *command, struct vector *params,
-                      const char *text) _must_check_ _nonnull_;
-
-void command_params_finish(struct vector *params) _nonnull_;
 
 /* A number of the command line from 1 to @most; complains and returns false when it is none. */
 bool command_count_parse(const struct command *command, const char *option, const char *text,

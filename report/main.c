@@ -100,35 +100,6 @@ int command_flush(int status) {
     return EXIT_CODE_TROUBLE;
 }
 
-int command_param_add(const struct command *command, struct vector *params, const char *text) {
-    const char *equals = strchr(text, '=');
-    if (!equals || equals == text)
-        return command_usage(command, "--param takes KEY=VALUE, not '%s'", text);
-    char *key = strndup(text, (size_t)(equals - text));
-    const struct run_param *known = params->items;
-    for (size_t i = 0; key && i < params->count; i++) {
-        if (strcmp(known[i].key, key) == 0) {
-            free(key);
-            return command_usage(command, "--param '%s' is given twice", known[i].key);
-        }
-    }
-    struct run_param *param = key ? vector_add(params) : NULL;
-    if (!param) {
-        free(key);
-        complain("out of memory");
-        return EXIT_CODE_TROUBLE;
-    }
-    *param = (struct run_param){key, equals + 1};
-    return -1;
-}
-
-void command_params_finish(struct vector *params) {
-    struct run_param *items = params->items;
-    for (size_t i = 0; i < params->count; i++)
-        free((char *)items[i].key);
-    vector_finish(params);
-}
-
 bool command_count_parse(const struct command *command, const char *option, const char *text,
                          size_t most, size_t *ret_count) {
     char *end;
