@@ -199,8 +199,11 @@ static int on_table_begin(void *context, struct table *table, struct problem *pr
     for (size_t i = 0; i < table->field_count; i++)
         table->columns[i].marks_nulls = true;
     conversion->writing = true;
+    /* Without FIELDs there is no list of them. */
+    static struct field *const no_fields[1];
     return writer_begin(&conversion->writer, &conversion->output, &conversion->layout,
-                        table->fields, table->field_count, problem);
+                        table->fields != NULL ? table->fields : no_fields, table->field_count,
+                        problem);
 }
 
 /* The next cell where that takes no more than a step: fixed, in one chunk, no nulls about. */

@@ -114,9 +114,9 @@ static void benchmark_init(struct benchmark *b, const struct plan *plan, size_t 
     for (size_t r = 0; r < plan->regions; r++) {
         size_t site = 0;
         for (size_t i = 0; i < plan->sites; i++) {
-            size_t left = pool - site - (plan->sites - i);
             site += i > 0;
-            site += left > 0 ? random_below(left < 2 ? left + 1 : 2) : 0;
+            size_t left = pool - site - (plan->sites - i);
+            site += random_below(left < 2 ? left + 1 : 2);
             row_make(&b->rows[r * plan->sites + i], (uint32_t)site);
         }
     }
