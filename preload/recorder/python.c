@@ -8,7 +8,8 @@
  * makes their attributes. A thread reads its own frames only, inside of an allocation that they
  * made, and so while they do not change; it needs no lock of Python's for that, and calls nothing
  * that allocates. An interpreter that ends frees the frames of threads that still run, wherever
- * they are: so they are read only while no other thread can be ending it.
+ * they are: so they are read only while no other thread can be ending it. Nor are they read in a
+ * signal handler, which may have come while the list was being changed: its stack is not walked.
  *
  * From 3.11 on one invocation of the interpreter's loop, a frame of the machine's stack, runs any
  * number of Python frames. Something that it keeps on the machine's stack tells which.
@@ -441,13 +442,15 @@ static bool runs(const struct backtrace *native, uint32_t i,
                  const struct invocation *invocation) {
     if (invocation->frame == 0)
         return false;
-    if (invocation->place != 0 && native->walked)
+    if (invocation->place != 0)
         return i == 0 || invocation->place < native->rsps[i - 1];
     return native->addresses[i] - 1 - python.loop_start < python.loop_end - python.loop_start;
 }
 
 bool python_mix(const struct backtrace *native, struct backtrace *ret_mixed,
                 size_t depth_limit) {
+    if (!native->walked)
+        return false;
     struct invocation invocation = innermost_invocation();
     struct mix mix = {.addresses = ret_mixed->addresses + BACKTRACE_DEPTH_MAX,
                       .limit = depth_limit};

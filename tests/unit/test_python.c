@@ -129,6 +129,7 @@ static int setup(void **state) {
     assert_true(python_is_here);
     const uintptr_t address = CALLER;
     backtrace_set(&native, &address, 1, false);
+    native.walked = true;
     return 0;
 }
 
@@ -190,6 +191,14 @@ static void test_of_an_interpreter_that_ends_nothing_is_read(void **state) {
     assert_false(mix());
 }
 
+/* As a signal handler's: the list of frames may be half changed. */
+static void test_of_a_stack_that_cannot_be_walked_nothing_is_read(void **state) {
+    native.walked = false;
+    thread.frame = (void *)16;
+    assert_false(mix());
+    thread.frame = &inner;
+}
+
 static void test_a_frame_without_code_is_left_out(void **state) {
     static struct code other;
     other = code;
@@ -210,6 +219,7 @@ int main(void) {
         TEST(test_a_thread_without_the_lock_reads_nothing),
         TEST(test_the_main_thread_reads_its_frames_without_the_lock),
         TEST(test_of_an_interpreter_that_ends_nothing_is_read),
+        TEST(test_of_a_stack_that_cannot_be_walked_nothing_is_read),
         TEST(test_a_frame_without_code_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
