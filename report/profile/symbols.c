@@ -9,6 +9,7 @@
  */
 #include "symbols.h"
 
+#include "demangle.h"
 #include "scopes.h"
 #include "units.h"
 
@@ -243,6 +244,14 @@ static const char *text_keep(struct arena *arena, const char *text) {
     return text ? arena_text(arena, text, strlen(text)) : "";
 }
 
+/* A name from a table of symbols may be a mangled one. */
+static const char *function_keep(struct arena *arena, const char *function) {
+    char *demangled = function ? demangle(function) : NULL;
+    const char *kept = text_keep(arena, demangled ? demangled : function);
+    free(demangled);
+    return kept;
+}
+
 static const char *file_keep(struct arena *arena, const struct symbol *symbol) {
     if (!symbol->file)
         return "";
@@ -288,7 +297,7 @@ static int frames_expand(struct symbols *symbols, struct profile *profile,
             continue;
         }
         for (size_t level = 0; level < levels; level++) {
-            const char *function = text_keep(&profile->arena, found[level].function);
+            const char *function = function_keep(&profile->arena, found[level].function);
             const char *file = file_keep(&profile->arena, &found[level]);
             if (!function || !file)
                 goto no_memory;
