@@ -81,7 +81,7 @@ for compiler; do
     # clang describes no functions then; gcc knows no such option.
     if echo 'int main() {}' | "$compiler" -gline-tables-only -x c++ -o tables - 2>bad; then
         shows "$(basename "$compiler"), lines only:" "$compiler" -gline-tables-only
-        says "$what a symbol and a line are a name" out ' _ZN2ns5buildEi ('
+        says "$what a symbol and a line are a name" out ' ns::build ('
         says "$what with the file that is its own" out 'names.cc:11)'
     fi
 done
