@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measure one call, in a fresh process that does nothing else.
+
+The child is started as `multiprocessing` starts one with "spawn", and finds functions of the main
+program in the same way; but it is a plain process, so that what it pickles back is its exception
+only. The measured numbers come out of its trace, after its end.
+"""
+
+import dataclasses
+import multiprocessing.spawn as spawn
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional
+
+from . import _child
+from ._sites import Frame, Site, sites_of
+from ._tools import NotAvailable, measured_environment, show_region, work_folder
+
+__all__ = ["ChildDied", "Frame", "Measurement", "Measurer", "Site", "measure"]
+
+
+class ChildDied(RuntimeError):
+    """The child ended without a result: by @signal, or else with exit status @status."""
+
+    def __init__(self, message: str, signal: Optional[int], status: Optional[int]) -> None:
+        super().__init__(message)
+        self.signal = signal
+        self.status = status
+
+
+@dataclasses.dataclass(frozen=True)
+class Measurement:
+    """What one call asked of the allocator: bytes of the heap as requested, and blocks."""
+
+    peak_added: int  #: what it needed on top of what was live
+    live_start: int  #: live when it was called
+    live_peak: int  #: largest live meanwhile
+    live_end: int  #: live when it had returned, its result included
+    net: int  #: live_end - live_start
+    blocks: int  #: blocks handed out
+    frees: int  #: blocks given back
+    total: int  #: the sum of the sizes of those handed out
+    map_anon_peak_added: int  #: anonymous mappings that it made itself
+    complete: bool  #: False: the recorder missed something
+    sites: List[Site] = dataclasses.field(repr=False)  #: most bytes at the peak first
+
+
+def _measurement(shown: Dict[str, Any]) -> Measurement:
+    region = shown["regions"][0]
+    return Measurement(
+        peak_added=region["peak_added"],
+        live_start=region["live_start"],
+        live_peak=region["live_peak"],
+        live_end=region["live_end"],
+        net=region["net"],
+        blocks=region["allocations"],
+        frees=region["frees"],
+        total=region["allocated_bytes"],
+        map_anon_peak_added=region["map_anon"]["peak_added"],
+        complete=shown["complete"],
+        sites=sites_of(shown, region),
+    )
+
+
+def _payload(function: Callable[..., Any], args: Any, kwargs: Any, warmup: int) -> bytes:
+    try:
+        call = pickle.dumps((function, args, kwargs))
+    except Exception as error:
+        name = getattr(function, "__qualname__", repr(function))
+        raise TypeError(
+            f"{name} or its arguments cannot be taken to a fresh process ({error}): use a function "
+            "at the top of a module, and arguments that can be pickled"
+        ) from error
+    preparation = spawn.get_preparation_data("votrace")
+    preparation.pop("authkey", None)  # of multiprocessing's own connections: a secret, not needed
+    return pickle.dumps({"preparation": preparation, "call": call, "warmup": warmup})
+
+
+def _raise_death(status: int) -> NoReturn:
+    if status >= 0:
+        raise ChildDied(f"the child ended with exit status {status} and no result", None, status)
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    raise ChildDied(f"the child was killed by {name}", -status, None)
+
+
+def _raise_as_there(answer: Dict[str, Any]) -> NoReturn:
+    """The child's exception as itself, with the place where it was raised as its cause."""
+    text = answer["traceback"]
+    try:
+        error = pickle.loads(answer["exception"]) if answer["exception"] else None
+    except Exception:
+        error = None
+    if isinstance(error, BaseException):
+        raise error from _child.Traceback(text)
+    raise RuntimeError(f"in the measured process:\n{text}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Measurer:
+    """How to measure; a call of it measures: `Measurer(warmup=1)(parse, path)`.
+
+    @warmup calls come before the one that is measured, so that caches and imports are not in it.
+    @malloc and @hash_seed are PYTHONMALLOC and PYTHONHASHSEED: with "malloc" every object is a block
+    of its own, with "pymalloc" small ones come out of arenas of 256 KiB or 1 MiB, which are
+    anonymous mappings. @env has the last word on the child's environment.
+    """
+
+    warmup: int = 0
+    malloc: str = "malloc"
+    hash_seed: str = "0"
+    depth: int = 256
+    stacks: str = "region"
+    timeout: Optional[float] = None
+    env: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def __call__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Measurement:
+        _child.refuse_in_child()
+        payload = _payload(function, args, kwargs, self.warmup)
+        with work_folder() as name:
+            folder = Path(name)
+            pid = self._run(folder, payload)
+            answer = pickle.loads((folder / "answer").read_bytes())
+            if answer["raised"]:
+                _raise_as_there(answer)
+            trace = folder / f"{pid}.vtr"
+            if not answer["active"] or not trace.is_file():
+                raise NotAvailable(
+                    f"libvotrace.so records nothing in {sys.executable}: it has to be dynamically "
+                    "linked, without privileges of its own, and for the same machine"
+                )
+            return _measurement(show_region(trace, _child.REGION, folder / "store.db"))
+
+    def _environment(self, folder: Path) -> Dict[str, str]:
+        environment = measured_environment(folder, self.depth, self.stacks)
+        environment["PYTHONMALLOC"] = self.malloc
+        environment["PYTHONHASHSEED"] = self.hash_seed
+        environment.update(self.env)
+        return environment
+
+    def _run(self, folder: Path, payload: bytes) -> int:
+        (folder / "call").write_bytes(payload)
+        package = str(Path(__file__).resolve().parent)
+        # Not -m: the child finds this package where we have it, whatever its path says.
+        command = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore
+        command += [os.path.join(package, "_child.py"), str(folder)]
+        child = subprocess.Popen(command, env=self._environment(folder), stdin=subprocess.DEVNULL)
+        try:
+            status = child.wait(self.timeout)
+        except BaseException:
+            child.kill()
+            child.wait()
+            raise
+        if not (folder / "answer").is_file():
+            _raise_death(status)
+        return child.pid
+
+
+def measure(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Measurement:
+    """Call @function in a fresh process and tell what it asked of the allocator.
+
+    It is found there by its module and name, as pickle does; its result is thrown away after the
+    measurement. What it raises is raised here. See Measurer for what can be changed.
+    """
+    return Measurer()(function, *args, **kwargs)

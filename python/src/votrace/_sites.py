@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Call sites as `votreport show --json` has them, and in words."""
+
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+
+_PYTHON = "[python]"  # the module of all Python code
+
+
+class Frame(NamedTuple):
+    """A place in a stack; what is not known is '' or 0."""
+
+    function: str
+    file: str
+    line: int
+    module: str  #: file its code was loaded from; "[python]" for Python's functions
+
+    @property
+    def is_python(self) -> bool:
+        return self.module == _PYTHON
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.file else self.module
+        return f"{self.function or '?'} ({where})"
+
+
+class Site(NamedTuple):
+    """One call stack that allocated: its share of the region's numbers.
+
+    Over all sites of a region, `bytes` add up to peak_added, `kept` to net, `allocations` and
+    `total` to those of the region. Function, file and line are those of the innermost Python
+    function, else of the innermost frame that is the program's own.
+    """
+
+    function: str
+    file: str
+    line: int
+    bytes: int  #: live at the region's peak, less what was live at its start
+    blocks: int  #: likewise
+    kept: int  #: bytes live at its end, less what was live at its start
+    allocations: int  #: blocks handed out in the region
+    total: int  #: the sum of their sizes
+    stack: Tuple[Frame, ...]  #: innermost first
+
+    @property
+    def place(self) -> str:
+        if not self.stack:
+            return "[no stack]"
+        return str(Frame(self.function, self.file, self.line, self.stack[0].module))
+
+
+def _site(row: Dict[str, Any], frames: Sequence[Frame]) -> Site:
+    stack = tuple(frames[number] for number in row["stack"])
+    own = next((frame for frame in stack if frame.is_python), None)
+    return Site(
+        own.function if own else row["function"],
+        own.file if own else row["file"],
+        own.line if own else row["line"],
+        row["at_peak"] - row["live_start"],
+        row["blocks_at_peak"] - row["blocks_start"],
+        row["live_end"] - row["live_start"],
+        row["allocations"],
+        row["allocated_bytes"],
+        stack,
+    )
+
+
+def sites_of(shown: Dict[str, Any], region: Dict[str, Any]) -> List[Site]:
+    """The heap's sites of @region, one of those in @shown, that did anything: most bytes first."""
+    frames = [
+        Frame(frame["function"], frame["file"], frame["line"], frame["module"])
+        for frame in shown["frames"]
+    ]
+    sites = [_site(row, frames) for row in region["sites"] or () if row["space"] == "heap"]
+    sites = [site for site in sites if any((site.bytes, site.blocks, site.kept, site.allocations))]
+    sites.sort(key=lambda site: (-site.bytes, -site.total, site.file, site.line))
+    return sites
+
+
+def top_places(
+    sites: Sequence[Site], amount: Callable[[Site], int], count: int
+) -> List[Tuple[int, str]]:
+    """The places with most, sites of one place added up: at most @count, none without any."""
+    sums: Dict[str, int] = {}
+    for site in sites:
+        sums[site.place] = sums.get(site.place, 0) + amount(site)
+    ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return [(value, place) for place, value in ordered[:count] if value > 0]

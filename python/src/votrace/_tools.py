@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where libvotrace.so and votreport are, the environment to run under the one, and what the other says."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
+
+#: Variables of the recorder: a tool that is started from a measured process is not to have them.
+_PREFIX = "VOTRACE_"
+_KEPT = ("VOTRACE_LIBRARY", "VOTRACE_VOTREPORT")
+
+
+class NotAvailable(RuntimeError):
+    """Nothing can be measured here: the library or votreport is missing, or it cannot be preloaded."""
+
+
+def _build_trees() -> Iterator[Path]:
+    """Build folders beside the source tree that this package is used from, the newest first."""
+    for parent in Path(__file__).resolve().parents:
+        if (parent / "meson.build").is_file() and (parent / "preload").is_dir():
+            libraries = list(parent.glob("build*/preload/libvotrace.so"))
+            libraries += parent.glob("build*/*/preload/libvotrace.so")
+            libraries.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+            yield from (path.parent.parent for path in libraries)
+            return
+
+
+def _prefixes() -> List[Path]:
+    """Where `meson install` may have put both: beside the votreport of PATH, and the usual places."""
+    found = shutil.which("votreport")
+    prefixes = [Path(found).resolve().parent.parent] if found else []
+    return prefixes + [Path(sys.prefix), Path("/usr/local"), Path("/usr")]
+
+
+def _from_environment(variable: str) -> Optional[Path]:
+    value = os.environ.get(variable)
+    if not value:
+        return None
+    path = Path(value)
+    if not path.is_file():
+        raise NotAvailable(f"{variable} is {value}: there is no such file")
+    return path.resolve()
+
+
+def find_library() -> Path:
+    """libvotrace.so: VOTRACE_LIBRARY, else installed, else in a build tree."""
+    named = _from_environment("VOTRACE_LIBRARY")
+    if named is not None:
+        return named
+    for prefix in _prefixes():
+        for folder in [prefix / "lib" / "votrace", *prefix.glob("lib/*-linux-*/votrace")]:
+            if (folder / "libvotrace.so").is_file():
+                return (folder / "libvotrace.so").resolve()
+        if (prefix / "preload" / "libvotrace.so").is_file():
+            return (prefix / "preload" / "libvotrace.so").resolve()
+    for tree in _build_trees():
+        return tree / "preload" / "libvotrace.so"
+    raise NotAvailable("libvotrace.so is not installed: set VOTRACE_LIBRARY to its path")
+
+
+def find_votreport() -> Path:
+    """votreport: VOTRACE_VOTREPORT, else with the library (installed, or in its build tree), else in PATH."""
+    named = _from_environment("VOTRACE_VOTREPORT")
+    if named is not None:
+        return named
+    library = find_library()
+    places = [library.parent.parent / "report" / "votreport"]
+    places += [parent / "bin" / "votreport" for parent in library.parents]
+    for place in places:
+        if place.is_file() and os.access(place, os.X_OK):
+            return place
+    found = shutil.which("votreport")
+    if found:
+        return Path(found)
+    raise NotAvailable(f"there is no votreport with {library}: set VOTRACE_VOTREPORT to its path")
+
+
+def _without_library(preload: str) -> str:
+    parts = preload.replace(" ", ":").split(":")
+    return ":".join(part for part in parts if part and Path(part).name != "libvotrace.so")
+
+
+def plain_environment(environment: Optional[Mapping[str, str]] = None) -> Dict[str, str]:
+    """@environment (else ours) without the recorder."""
+    plain = dict(os.environ if environment is None else environment)
+    for name in list(plain):
+        if name.startswith(_PREFIX) and name not in _KEPT:
+            del plain[name]
+    preload = _without_library(plain.pop("LD_PRELOAD", ""))
+    if preload:
+        plain["LD_PRELOAD"] = preload
+    return plain
+
+
+def measured_environment(folder: Path, depth: int = 256, stacks: str = "region") -> Dict[str, str]:
+    """Ours, with the library preloaded. Traces go to @folder, a name for each process."""
+    library = find_library()
+    environment = plain_environment()
+    if " " in str(library) or ":" in str(library):
+        # The loader splits LD_PRELOAD there.
+        link = folder / "libvotrace.so"
+        if not link.is_symlink():
+            link.symlink_to(library)
+        library = link
+    behind = environment.get("LD_PRELOAD")
+    environment["LD_PRELOAD"] = f"{library}:{behind}" if behind else str(library)
+    environment["VOTRACE_OUTPUT"] = f"{str(folder).replace('%', '%%')}/%p.vtr"
+    environment["VOTRACE_DEPTH"] = str(depth)
+    environment["VOTRACE_STACKS"] = stacks
+    return environment
+
+
+def work_folder() -> "tempfile.TemporaryDirectory[str]":
+    return tempfile.TemporaryDirectory(prefix="votrace.")
+
+
+def votreport(arguments: Sequence[str]) -> str:
+    """What votreport prints; NotAvailable with its own words when it cannot."""
+    command = [str(find_votreport()), *arguments]
+    done = subprocess.run(
+        command,
+        env=plain_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    if done.returncode != 0:
+        words = done.stderr.decode(errors="replace").strip()
+        raise NotAvailable(words or f"{command[0]} ended with status {done.returncode}")
+    return done.stdout.decode(errors="surrogateescape")
+
+
+def show_region(trace: Path, region: str, store: Path) -> Dict[str, Any]:
+    """Import @trace, of a process that may still run, into @store, and give what
+    `votreport show --json` says of one region."""
+    votreport(["import", "--db", str(store), "--force", "--name", "votrace", str(trace)])
+    shown: Dict[str, Any] = json.loads(
+        votreport(["show", str(store), "--name", "votrace", "--region", region, "--json"])
+    )
+    return shown

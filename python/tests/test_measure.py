@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import workloads
+
+import votrace
+
+HEADER = sys.getsizeof(b"")  # of every bytes object, its final NUL included
+
+
+def test_numbers_are_exact_and_add_up() -> None:
+    measurement = votrace.Measurer(warmup=1)(workloads.keep, 50, size=10000)
+    expected = 50 * (10000 + HEADER)
+    assert expected <= measurement.net <= expected + 1000
+    assert measurement.net <= measurement.peak_added <= measurement.net + 1000
+    assert measurement.peak_added == measurement.live_peak - measurement.live_start
+    assert measurement.net == measurement.live_end - measurement.live_start
+    assert measurement.total >= expected and measurement.blocks >= 50
+    assert sum(site.bytes for site in measurement.sites) == measurement.peak_added
+    assert sum(site.kept for site in measurement.sites) == measurement.net
+    assert sum(site.allocations for site in measurement.sites) == measurement.blocks
+    assert sum(site.total for site in measurement.sites) == measurement.total
+
+
+def test_the_same_call_gives_the_same_numbers() -> None:
+    first, second = (votrace.measure(workloads.keep, 20) for _ in range(2))
+    assert (first.peak_added, first.net, first.blocks, first.total) == (
+        second.peak_added,
+        second.net,
+        second.blocks,
+        second.total,
+    )
+
+
+def test_sites_name_the_python_line() -> None:
+    site = votrace.measure(workloads.keep, 3, size=10000).sites[0]
+    source = Path(workloads.__file__)
+    line = source.read_text().splitlines().index("        blocks.append(bytes(size))") + 1
+    assert (site.function, site.line, site.bytes, site.blocks) == (
+        "keep",
+        line,
+        3 * (10000 + HEADER),
+        3,
+    )
+    assert Path(site.file).name == source.name
+    assert site.stack[-1].function  # out to where the program begins
+
+
+def test_what_a_call_needs_in_between_is_in_its_peak_only() -> None:
+    measurement = votrace.Measurer(warmup=1)(workloads.churn, 1000000)
+    assert 1000000 + HEADER <= measurement.peak_added <= 1000000 + HEADER + 500
+    assert measurement.net == 0
+
+
+def test_warm_up_keeps_caches_out() -> None:
+    assert votrace.measure(workloads.fill_cache).net >= 500000
+    assert votrace.Measurer(warmup=1)(workloads.fill_cache).net == 0
+
+
+def test_nothing_is_nothing() -> None:
+    measurement = votrace.Measurer(warmup=1)(workloads.nothing)
+    assert measurement.net == 0
+    # Since 3.12 the collector makes a string for those who want to be told of its begin and end.
+    assert 0 <= measurement.peak_added <= sys.getsizeof("start")
+
+
+def test_a_result_that_cannot_be_pickled_does_not_matter() -> None:
+    assert votrace.measure(workloads.unpicklable_result).net > 0
+
+
+def test_exceptions_come_back_as_themselves() -> None:
+    with pytest.raises(ValueError) as caught:
+        votrace.measure(workloads.fail)
+    assert caught.value.args == ("wrong", 42)
+    assert "in fail" in str(caught.value.__cause__)
+    with pytest.raises(SystemExit) as quit_:
+        votrace.measure(workloads.quit)
+    assert quit_.value.code == 9
+
+
+def test_an_exception_that_cannot_be_pickled_is_told() -> None:
+    with pytest.raises(RuntimeError, match="Unpicklable: cannot be made again"):
+        votrace.measure(workloads.fail_oddly)
+
+
+def test_a_child_that_dies_is_an_error_with_its_signal() -> None:
+    with pytest.raises(votrace.ChildDied, match="SIGKILL") as caught:
+        votrace.measure(workloads.die)
+    assert (caught.value.signal, caught.value.status) == (signal.SIGKILL, None)
+    with pytest.raises(votrace.ChildDied) as left:
+        votrace.measure(workloads.leave)
+    assert (left.value.signal, left.value.status) == (None, 7)
+
+
+def test_what_cannot_be_taken_along_is_refused() -> None:
+    with pytest.raises(TypeError, match="top of a module"):
+        votrace.measure(lambda: None)
+
+
+@pytest.mark.parametrize(
+    "name, value", [("PYTHONMALLOC", "malloc"), ("PYTHONHASHSEED", "0"), ("VOTRACE_DEPTH", "256")]
+)
+def test_the_environment_is_set(name: str, value: str) -> None:
+    with pytest.raises(KeyError) as caught:
+        votrace.measure(workloads.environment, name)
+    assert caught.value.args == (value,)
+
+
+def test_the_environment_can_be_changed() -> None:
+    measurer = votrace.Measurer(malloc="pymalloc", hash_seed="7", depth=20, env={"OTHER": "x"})
+    for name, value in [
+        ("PYTHONMALLOC", "pymalloc"),
+        ("PYTHONHASHSEED", "7"),
+        ("VOTRACE_DEPTH", "20"),
+        ("OTHER", "x"),
+    ]:
+        with pytest.raises(KeyError) as caught:
+            measurer(workloads.environment, name)
+        assert caught.value.args == (value,)
+
+
+SCRIPT = """
+import votrace
+
+def work():
+    return bytes(100000)
+
+{guard}
+    print(votrace.Measurer(warmup=1)(work).net)
+"""
+
+
+def test_functions_of_the_main_program_are_found(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(guard='if __name__ == "__main__":'))
+    done = subprocess.run([sys.executable, str(script)], stdout=subprocess.PIPE, check=True)
+    assert int(done.stdout) == 100000 + HEADER
+
+
+def test_a_main_program_without_guard_is_told(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(guard="if True:"))
+    done = subprocess.run([sys.executable, str(script)], stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert b"put the call under" in done.stderr
