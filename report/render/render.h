@@ -87,6 +87,9 @@ struct render_show {
 /* What stands under a region's headline: slack, and a sparkline, where they are known. */
 void render_extras(const struct term *term, const struct profile_region *region) _nonnull_;
 
+/* One line where Python's arenas hide what was allocated, else nothing. */
+void render_advice(const struct term *term, const struct run *run) _nonnull_;
+
 /* Its timeline and its sizes, where @options asks for them. */
 int render_series(const struct term *term, const struct profile_region *region,
                   const struct render_show *options) _must_check_ _nonnull_;

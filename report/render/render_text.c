@@ -401,6 +401,8 @@ int render_show_text(const struct term *term, const struct run *run,
     int r = show_facts(term, run);
     if (r == 0)
         r = show_regions(term, &run->profile, options->region);
+    if (r == 0)
+        render_advice(term, run);
     if (r < 0 || !region)
         return r;
     show_headline(term, region, options->tree);
