@@ -3,6 +3,7 @@
 #include "storing.h"
 
 #include "importer.h"
+#include "parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@ static const char help[] =
     "  --param KEY=VALUE  a parameter of the benchmark; may be given several times\n"
     "  --commit COMMIT    what was measured; otherwise as git or CI's variables say\n"
     "  --branch BRANCH    of which branch it is; likewise\n"
+    "  --regions LIST     store regions as runs of their own: a line of LIST is a\n"
+    "                     region's name, a tab, and the name of the benchmark\n"
     "  --force            a process that still runs: store a snapshot of now\n"
     "  --help             this text\n"
     "\n"
@@ -29,12 +32,14 @@ static const char help[] =
 struct options {
     struct storing storing;
     struct importer_settings settings;
+    const char *regions; /* --regions, or NULL */
 };
 
 static int parse(int count, char **arguments, struct options *options) {
-    enum { FORCE = STORING_OWN };
+    enum { FORCE = STORING_OWN, REGIONS };
     static const struct option table[] = {
         STORING_OPTIONS,
+        {"regions", required_argument, NULL, REGIONS},
         {"force", no_argument, NULL, FORCE},
         {0},
     };
@@ -42,6 +47,9 @@ static int parse(int count, char **arguments, struct options *options) {
     int option;
     while (status < 0 && (option = getopt_long(count, arguments, ":h", table, NULL)) != -1) {
         switch (option) {
+        case REGIONS:
+            options->regions = optarg;
+            break;
         case FORCE:
             options->settings.allow_running = true;
             break;
@@ -55,6 +63,8 @@ static int parse(int count, char **arguments, struct options *options) {
         return status;
     if (optind == count)
         return command_usage(&cmd_import, "no trace is given");
+    if (options->storing.name && options->regions)
+        return command_usage(&cmd_import, "--regions has the names, --name is one too many");
     options->settings.name = options->storing.name;
     options->settings.params = options->storing.params.items;
     options->settings.param_count = options->storing.params.count;
@@ -80,6 +90,31 @@ static int store_all(const char *db, struct run *runs, size_t count) {
         store_close(store);
     }
     free(pointers);
+    return status;
+}
+
+/* The regions of the list, instead of the runs that they are in. */
+static int store_parts(const struct options *options, const struct run *runs, size_t count) {
+    struct fault fault = {0};
+    struct parts parts;
+    struct vector split = VECTOR_OF(struct run);
+    if (parts_read(options->regions, &parts, &fault) < 0)
+        return command_fault(options->regions, &fault);
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < count; i++)
+        r = parts_split(&parts, &runs[i], &split);
+    struct run *all = split.items;
+    int status = EXIT_CODE_TROUBLE;
+    if (r < 0)
+        complain("%s", strerror(-r));
+    else if (split.count == 0)
+        complain_at(options->regions, 0, "none of its regions is in these traces");
+    else
+        status = store_all(options->storing.db, all, split.count);
+    for (size_t i = 0; i < split.count; i++)
+        run_finish(&all[i]);
+    vector_finish(&split);
+    parts_finish(&parts);
     return status;
 }
 
@@ -113,7 +148,8 @@ static int import(const struct options *options, char **traces, size_t count) {
         command_note_gaps(traces[done], &runs[done].profile);
     }
     if (status == EXIT_CODE_OK)
-        status = store_all(options->storing.db, runs, count);
+        status = options->regions ? store_parts(options, runs, count)
+                                  : store_all(options->storing.db, runs, count);
     for (size_t i = 0; i < done; i++)
         run_finish(&runs[i]);
     free(runs);

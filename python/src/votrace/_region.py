@@ -207,6 +207,7 @@ def call_marked(
     What the collector can free is freed before the begin and before the end, the interpreter's own
     lists of free objects with it: what is kept is what is reachable. The result is alive at the end.
     """
+    __tracebackhide__ = True  # of no interest in pytest
     gc.collect()
     marked.__enter__()
     try:

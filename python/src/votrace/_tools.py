@@ -12,6 +12,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 #: Variables of the recorder: a tool that is started from a measured process is not to have them.
 _PREFIX = "VOTRACE_"
+_MAGIC = b"votrace\n"  # of a trace
 _KEPT = ("VOTRACE_LIBRARY", "VOTRACE_VOTREPORT")
 
 
@@ -134,6 +135,22 @@ def votreport(arguments: Sequence[str]) -> str:
         words = done.stderr.decode(errors="replace").strip()
         raise NotAvailable(words or f"{command[0]} ended with status {done.returncode}")
     return done.stdout.decode(errors="surrogateescape")
+
+
+def own_trace() -> Path:
+    """The trace that this process is being recorded into: it is mapped here, shared."""
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        for line in maps:
+            words = line.rstrip("\n").split(None, 5)
+            if len(words) == 6 and words[1].startswith("rw-s") and words[5].startswith("/"):
+                path = Path(words[5])
+                try:
+                    with open(path, "rb") as file:
+                        if file.read(8) == _MAGIC:
+                            return path
+                except OSError:
+                    continue
+    raise NotAvailable("the trace of this process cannot be found: was it deleted?")
 
 
 def show_region(trace: Path, region: str, store: Path) -> Dict[str, Any]:
