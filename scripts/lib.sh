@@ -49,6 +49,7 @@ test  command shellcheck                shellcheck
 test  command xmllint                   libxml2-utils
 test  command memusage                  libc-devtools
 test  command python3                   python3
+test  python  ensurepip                 python3-venv optional
 test  command git                       git
 test  command sqlite3                   sqlite3
 test  command ms_print                  valgrind optional
