@@ -85,11 +85,11 @@ def test_limits_are_checked_under_the_library(pytester: pytest.Pytester) -> None
     result.assert_outcomes(passed=5, failed=4)
     text = result.stdout.str()
     line = TESTS.strip().splitlines().index("    block = bytearray(size)") + 1
-    assert re.search(r"it needed 3\.00 MiB \(3,145,\d\d\d B\) at its peak: 2\.00 MiB .* more than its "
+    assert re.search(r"it needed 3\.00 MiB \(3,14[56],\d\d\d B\) at its peak: 2\.00 MiB .* more than its "
                      r"limit of 1\.00 MiB", text)
     assert re.search(rf"3\.00 MiB  parse \(test_it\.py:{line}\)\n", text)
     assert "region.__exit__" not in text and "entries are hidden" not in text
-    assert re.search(r"it kept 97\.\d KiB .*: 93\.\d KiB .* more than its limit of 4\.00 KiB", text)
+    assert re.search(r"it kept 9[78]\.\d KiB .*: 9[34]\.\d KiB .* more than its limit of 4\.00 KiB", text)
     assert re.search(r"it allocated [12],\d\d\d blocks: .* blocks more than its limit of 10 blocks", text)
     assert "FAILED test_it.py::test_fails - assert 1 == 2" in text
     assert re.search(r"1\.91 MiB +\S+ B +[\d,]+  test_it\.py::test_unmarked", text)

@@ -7,6 +7,7 @@ Run as a file, and imported for the names both sides use.
 
 import os
 import sys
+from typing import Any, Dict
 
 REGION = "measure"
 _in_child = False
@@ -28,7 +29,7 @@ def refuse_in_child() -> None:
         )
 
 
-def _call(payload, prepare):  # type: ignore[no-untyped-def]
+def _call(payload: Dict[str, Any], prepare: Any) -> bool:
     import pickle
 
     from votrace._region import active, call_marked, region, rehearse
@@ -43,7 +44,7 @@ def _call(payload, prepare):  # type: ignore[no-untyped-def]
     return active()
 
 
-def _describe(error):  # type: ignore[no-untyped-def]
+def _describe(error: BaseException) -> Dict[str, Any]:
     import pickle
     import traceback
 

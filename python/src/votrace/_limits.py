@@ -15,11 +15,11 @@ _TOP_PLACES = 5
 def parse_bytes(value: Any) -> int:
     """24 or "24 B", "24 MiB", "1.5 GiB"; ValueError for anything else."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return value
+        return int(value)
     found = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
     if not found:
         raise ValueError(f"{value!r} is no size: write it like '24 MiB', or as a number of bytes")
-    return round(float(found[1]) * 1024 ** _UNITS[found[2] or "B"])
+    return round(float(found[1]) * float(1024 ** _UNITS[found[2] or "B"]))
 
 
 def bytes_text(size: int) -> str:
