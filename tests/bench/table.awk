@@ -120,6 +120,7 @@ BEGIN {
     title["votrace-none"] = "votrace, totals only"
     title["votrace-region"] = "votrace, stacks in regions, none marked"
     title["votrace-all"] = "votrace, all stacks"
+    title["votrace-python"] = "votrace, with Python's functions"
     title["memusage"] = "memusage (no stacks)"
     title["heaptrack"] = "heaptrack, until its data is written"
     title["heaptrack-program"] = "heaptrack, until the program ends"

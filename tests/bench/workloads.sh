@@ -12,7 +12,7 @@
 # shellcheck disable=SC2034
 all_workloads='churn-1 churn-fp churn-live churn-2 churn-2-live hand-over xmllint astropy trace-age'
 # shellcheck disable=SC2034
-all_tools='plain votrace-none votrace-region votrace-all memusage heaptrack dhat'
+all_tools='plain votrace-none votrace-region votrace-all votrace-python memusage heaptrack dhat'
 
 xml_bytes=42000000
 astropy_rows=60000
@@ -128,9 +128,14 @@ run_under() {
     watch=$build/tests/bench/stopwatch
     case $1 in
     plain) run_workload "$2" "$watch" "$scratch/whole" ;;
-    votrace-*)
+    votrace-python)
         run_workload "$2" "$watch" "$scratch/whole" env "LD_PRELOAD=$build/preload/libvotrace.so" \
-            "VOTRACE_STACKS=${1#votrace-}" "VOTRACE_OUTPUT=$scratch/%p.vtr"
+            VOTRACE_STACKS=all "VOTRACE_OUTPUT=$scratch/%p.vtr"
+        ;;
+    votrace-*)
+        # The stacks that the others take, too: Python's functions have a row of their own.
+        run_workload "$2" "$watch" "$scratch/whole" env "LD_PRELOAD=$build/preload/libvotrace.so" \
+            "VOTRACE_STACKS=${1#votrace-}" VOTRACE_PYTHON=no "VOTRACE_OUTPUT=$scratch/%p.vtr"
         ;;
     memusage)
         run_workload "$2" "$watch" "$scratch/whole" memusage "$watch" "$scratch/program"
