@@ -50,14 +50,11 @@ static void test_what_is_no_name_of_cxx_is_left_alone(void **state) {
 }
 
 static void test_a_name_of_a_hundred_kilobytes_stays_as_it_is(void **state) {
-    const size_t length = 100000;
-    char *symbol = malloc(length + 32);
-    assert_non_null(symbol);
-    memcpy(symbol, "_Z100000", 8);
-    memset(symbol + 8, 'x', length);
-    memcpy(symbol + 8 + length, "v", 2);
+    static char symbol[100032] = "_Z100000";
+    size_t begin = strlen(symbol);
+    memset(symbol + begin, 'x', 100000);
+    symbol[begin + 100000] = 'v';
     assert_null(demangle(symbol));
-    free(symbol);
 }
 
 int main(void) {
