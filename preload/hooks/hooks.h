@@ -24,10 +24,6 @@
 bool hooks_resolve(void **place);
 
 /*
- * Around a real allocation function. libc's call no hook: what comes by meanwhile is a signal
- * handler's, and counts.
- */
-/*
  * The same for what an allocator calls while it begins, or grows. If that is not behind this library
  * nothing may be looked up: dlsym() may allocate and free, and would wait for the allocator that
  * waits here. Whoever finds it unknown asks the kernel.
@@ -40,6 +36,10 @@ bool hooks_resolve_mapping(void **place);
 /* free(NULL) came by here. */
 extern bool hooks_saw_free_null __attribute__((visibility("hidden")));
 
+/*
+ * Around a real allocation function. libc's call no hook: what comes by meanwhile is a signal
+ * handler's, and counts.
+ */
 static inline bool real_begin(void) {
     bool nested = (recorder_thread.doing & THREAD_IN_REAL) != 0;
     if (!real_is_libc)
