@@ -6,57 +6,17 @@
 # skipped.
 set -u
 
-absolute() {
-    case $1 in
-    /*) printf '%s\n' "$1" ;;
-    *) printf '%s/%s\n' "$PWD" "$1" ;;
-    esac
-}
+# shellcheck source=tests/integration/report/tap.sh
+. "$(dirname "$0")/../report/tap.sh"
 votreport=$(absolute "$1")
 victim=$(absolute "$2")
 VOTRACE_LIBRARY=$(absolute "$3")
 hostile_page=$(absolute "$4")
 selftest=$(absolute "$5")
 export VOTRACE_LIBRARY
-unset LD_PRELOAD VOTRACE_OUTPUT VOTRACE_STACKS VOTRACE_DEPTH NO_COLOR
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$work" || exit 1
-tests=0
-
-result() {
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        head -n 20 out err console 2>/dev/null | cut -c1-300 | sed 's/^/# /'
-    fi
-}
-
-# status NAME WANTED COMMAND...: run it into out and err, and compare its exit status.
-status() {
-    status_name=$1
-    status_wanted=$2
-    shift 2
-    "$@" >out 2>err
-    status_is=$?
-    [ "$status_is" -eq "$status_wanted" ] || echo "exit status $status_is" >>err
-    result $((status_is != status_wanted)) "$status_name"
-}
-
-says() {
-    grep -qF -- "$3" "$2"
-    result $? "$1"
-}
-
-lacks() {
-    ! grep -qF -- "$3" "$2"
-    result $? "$1"
-}
+begin
 
 # browse PAGE: open it from disk; what became of it into dom, what was complained of into console.
 # A sandbox needs rights that a container may not have, and these pages are ours.
@@ -154,7 +114,7 @@ fi
 if [ -z "$chromium" ]; then
     tests=$((tests + 1))
     echo "ok $tests # SKIP there is no Chromium: the pages were not opened"
-    echo "1..$tests"
+    finish
     exit 0
 fi
 quiet 'the page of two opens from disk without a complaint' two.html
@@ -167,4 +127,4 @@ lacks 'none of which became a script' dom '<title>owned'
 says 'and which are all there as text' dom 'not UTF-8'
 used 'one store' one.html
 used 'two stores' two.html
-echo "1..$tests"
+finish

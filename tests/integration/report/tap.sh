@@ -26,14 +26,15 @@ begin() {
     export TMPDIR
 }
 
-# result STATUS NAME: one line of TAP; out and err are shown when STATUS is not 0.
+# result STATUS NAME: one line of TAP; when STATUS is not 0, out, err and a browser's console are
+# shown.
 result() {
     tests=$((tests + 1))
     if [ "$1" -eq 0 ]; then
         echo "ok $tests - $2"
     else
         echo "not ok $tests - $2"
-        head -n 20 out err 2>/dev/null | cut -c 1-300 | sed 's/^/# /'
+        head -n 20 out err console 2>/dev/null | cut -c 1-300 | sed 's/^/# /'
     fi
 }
 
@@ -51,6 +52,12 @@ status() {
 # says NAME FILE TEXT: a line of FILE contains TEXT.
 says() {
     grep -qF -- "$3" "$2"
+    result $? "$1"
+}
+
+# lacks NAME FILE TEXT: no line of FILE contains TEXT.
+lacks() {
+    ! grep -qF -- "$3" "$2"
     result $? "$1"
 }
 
