@@ -8,6 +8,7 @@
 #include "thresholds.h"
 
 #include "glob.h"
+#include "infile.h"
 #include "sizes.h"
 #include "vector.h"
 
@@ -305,23 +306,6 @@ int thresholds_parse(const char *text, size_t length, struct thresholds *ret_thr
     return r;
 }
 
-/* At most one byte more than is allowed, so that a device cannot fill the memory. */
-static int file_take(int fd, char *text, size_t *ret_length) {
-    size_t length = 0;
-    while (length <= THRESHOLDS_FILE_MAX) {
-        ssize_t n = read(fd, text + length, THRESHOLDS_FILE_MAX + 1 - length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if (n == 0)
-            break;
-        length += (size_t)n;
-    }
-    *ret_length = length;
-    return 0;
-}
-
 int thresholds_read(const char *path, struct thresholds *ret_thresholds, uint64_t *ret_lineno,
                     struct fault *fault) {
     size_t length = 0;
@@ -329,8 +313,9 @@ int thresholds_read(const char *path, struct thresholds *ret_thresholds, uint64_
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fault_set(fault, -errno, "it cannot be read: %s", strerror(errno));
+    /* At most one byte more than is allowed, so that a device cannot fill the memory. */
     char *text = malloc(THRESHOLDS_FILE_MAX + 1);
-    int r = text ? file_take(fd, text, &length) : -ENOMEM;
+    int r = text ? infile_take(fd, text, THRESHOLDS_FILE_MAX + 1, &length) : -ENOMEM;
     close(fd);
     if (r < 0)
         fault_set(fault, r, "it cannot be read: %s", strerror(-r));

@@ -7,6 +7,8 @@
  */
 #include "trace_reader.h"
 
+#include "infile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,22 +18,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-
-static int read_fully(int fd, unsigned char *buffer, size_t bytes, size_t *ret_read) {
-    size_t done = 0;
-    while (done < bytes) {
-        ssize_t n = pread(fd, buffer + done, bytes - done, (off_t)done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if (n == 0)
-            break;
-        done += (size_t)n;
-    }
-    *ret_read = done;
-    return 0;
-}
 
 static int trace_load(int fd, struct trace **ret_trace, struct fault *fault) {
     struct stat status;
@@ -44,7 +30,7 @@ static int trace_load(int fd, struct trace **ret_trace, struct fault *fault) {
     unsigned char first[TRACE_HEADER_BYTES];
     struct trace_header header;
     size_t size;
-    int r = read_fully(fd, first, sizeof(first), &size);
+    int r = infile_take(fd, first, sizeof(first), &size);
     if (r < 0)
         return fault_set(fault, r, "%s", strerror(-r));
     r = trace_header_check(first, size, &header, fault);
@@ -57,7 +43,7 @@ static int trace_load(int fd, struct trace **ret_trace, struct fault *fault) {
     unsigned char *bytes = malloc(want > 0 ? want : 1);
     if (!bytes)
         return fault_set(fault, -ENOMEM, "out of memory");
-    r = read_fully(fd, bytes, want, &size);
+    r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : infile_take(fd, bytes, want, &size);
     if (r < 0) {
         free(bytes);
         return fault_set(fault, r, "%s", strerror(-r));
