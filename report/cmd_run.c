@@ -9,6 +9,7 @@
 #include "family.h"
 #include "importer.h"
 #include "launch.h"
+#include "textstream.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -381,9 +382,9 @@ static void write_word(FILE *stream, const char *word) {
 
 /* The program may have run for an hour: what it left is kept, and can be stored later. */
 static void tell_kept(const struct options *options, const struct launch *launch) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    char *words = NULL;
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (stream) {
         write_word(stream, launch->trace);
         fputs(" --db", stream);
@@ -403,14 +404,13 @@ static void tell_kept(const struct options *options, const struct launch *launch
             write_word(stream, param);
             free(param);
         }
-        if (fclose(stream) == 0)
-            complain("the trace is kept, to store it: votreport import%s", text);
-        else
-            stream = NULL;
+        words = textstream_take(&text);
     }
-    if (!stream)
+    if (words)
+        complain("the trace is kept, to store it: votreport import%s", words);
+    else
         complain("the trace is kept, it is %s", launch->trace);
-    free(text);
+    free(words);
 }
 
 static int run_once(const struct options *options, char **arguments, const char *set_uuid,

@@ -10,6 +10,7 @@
 #include "glob.h"
 #include "infile.h"
 #include "sizes.h"
+#include "textstream.h"
 #include "vector.h"
 
 #include <ctype.h>
@@ -325,31 +326,22 @@ int thresholds_read(const char *path, struct thresholds *ret_thresholds, uint64_
     return r;
 }
 
-static void params_write(FILE *stream, const struct run *run) {
-    for (size_t i = 0; i < run->param_count; i++)
-        fprintf(stream, "%s%s=%s", i > 0 ? ", " : "(", run->params[i].key,
-                run->params[i].value);
-    if (run->param_count > 0)
-        fputc(')', stream);
-}
-
 /* Any of the four ways to call it. Without memory nothing matches, and the default counts. */
 static bool pattern_matches(const char *pattern, const struct run *run, const char *region) {
     bool matches = glob_matches(pattern, run->benchmark);
     for (int form = 0; !matches && form < 3; form++) {
-        char *text = NULL;
-        size_t size;
-        FILE *stream = open_memstream(&text, &size);
+        struct textstream text;
+        FILE *stream = textstream_begin(&text);
         if (!stream)
             return false;
         fputs(run->benchmark, stream);
         if (form > 0)
             fprintf(stream, ":%s", region);
         if (form != 1)
-            params_write(stream, run);
-        if (fclose(stream) == 0)
-            matches = glob_matches(pattern, text);
-        free(text);
+            run_params_write(stream, run->params, run->param_count);
+        char *called = textstream_take(&text);
+        matches = called && glob_matches(pattern, called);
+        free(called);
     }
     return matches;
 }

@@ -4,6 +4,7 @@
 #include "csv.h"
 #include "export_formats.h"
 #include "render.h"
+#include "textstream.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,17 +19,17 @@
 
 /* "format=binary, rows=10". */
 static int write_parameters(struct csv *csv, const struct run *run) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return -ENOMEM;
     for (size_t i = 0; i < run->param_count; i++)
         fprintf(stream, "%s%s=%s", i > 0 ? ", " : "", run->params[i].key, run->params[i].value);
-    if (fclose(stream) != 0)
+    char *parameters = textstream_take(&text);
+    if (!parameters)
         return -ENOMEM;
-    csv_text(csv, text);
-    free(text);
+    csv_text(csv, parameters);
+    free(parameters);
     return 0;
 }
 
@@ -93,13 +94,12 @@ int export_csv(FILE *stream, const struct export_request *request, struct fault 
 static int write_stack(struct csv *csv, const struct run *run,
                        const struct profile_site *site) {
     const struct profile *profile = &run->profile;
-    char *text = NULL;
-    size_t size;
+    struct textstream text;
     size_t depth = 0;
     for (uint32_t node = site->node; node != 0; node = profile->nodes[node].parent)
         depth++;
     uint32_t *path = calloc(depth + 1, sizeof(*path));
-    FILE *stream = path ? open_memstream(&text, &size) : NULL;
+    FILE *stream = path ? textstream_begin(&text) : NULL;
     for (uint32_t node = site->node, i = 0; stream && node != 0;
          node = profile->nodes[node].parent)
         path[i++] = node;
@@ -114,10 +114,11 @@ static int write_stack(struct csv *csv, const struct run *run,
             fputc(';', stream);
     }
     free(path);
-    if (!stream || fclose(stream) != 0)
+    char *names = stream ? textstream_take(&text) : NULL;
+    if (!names)
         return -ENOMEM;
-    csv_text(csv, depth > 0 ? text : export_no_stack(run, site->flags));
-    free(text);
+    csv_text(csv, depth > 0 ? names : export_no_stack(run, site->flags));
+    free(names);
     return 0;
 }
 

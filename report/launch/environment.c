@@ -6,6 +6,7 @@
 #include "environment.h"
 
 #include "json.h"
+#include "textstream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,9 +97,8 @@ static bool variable_take(const char *entry, struct variable *ret) {
 }
 
 static char *variables_write(struct variable *variables, size_t count) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     struct json json = {.stream = stream, .compact = true};
@@ -110,10 +110,7 @@ static char *variables_write(struct variable *variables, size_t count) {
             json_text(&json, variables[i].name, variables[i].value);
     }
     json_end(&json, '}');
-    if (fclose(stream) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return textstream_take(&text);
 }
 
 char *environment_describe(char *const *entries) {

@@ -11,6 +11,7 @@
 #include "render.h"
 #include "site_data.h"
 #include "sizes.h"
+#include "textstream.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -201,17 +202,18 @@ static int say_one_side(FILE *stream, const struct diff_value *value) {
     return r;
 }
 
-static char *text_finish(FILE *stream, int r, char **text) {
-    if (fclose(stream) == 0 && r == 0)
-        return *text;
-    free(*text);
+/* What was said, unless that went wrong. */
+static char *text_take(struct textstream *text, int r) {
+    char *said = textstream_take(text);
+    if (r == 0)
+        return said;
+    free(said);
     return NULL;
 }
 
 char *headline_row(const struct diff_row *row) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     int r = 0;
     if (!stream)
         return NULL;
@@ -219,7 +221,7 @@ char *headline_row(const struct diff_row *row) {
         say_comparison(stream, row);
     else
         r = say_one_side(stream, row->after.run ? &row->after : &row->before);
-    return text_finish(stream, r, &text);
+    return text_take(&text, r);
 }
 
 static void say_lead(FILE *stream, const struct diff *diff, bool two_sides,
@@ -336,10 +338,9 @@ static void judge(struct headline *headline, const struct tally *tally, bool two
 /* One text by one of the functions above. */
 static char *say(const struct diff *diff, bool two_sides, const struct tally *tally,
                  const char *name, const char *about_largest, char part) {
-    char *text = NULL;
-    size_t size;
+    struct textstream text;
     int r = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     if (part == 't')
@@ -348,7 +349,7 @@ static char *say(const struct diff *diff, bool two_sides, const struct tally *ta
         say_lead(stream, diff, two_sides, tally, name, about_largest);
     else
         r = say_advice(stream, two_sides, tally);
-    return text_finish(stream, r, &text);
+    return text_take(&text, r);
 }
 
 int headline_make(const struct diff *diff, bool two_sides, struct headline *ret_headline) {

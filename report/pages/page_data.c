@@ -8,6 +8,7 @@
 #include "render.h"
 #include "run_data.h"
 #include "site_data.h"
+#include "textstream.h"
 #include "tree_data.h"
 
 #include <errno.h>
@@ -190,10 +191,9 @@ static int write_data(struct context *context, const struct diff *diff, bool two
 
 /* Through memory, where its size is known while it grows. */
 int page_data_write(FILE *stream, const struct diff *diff, bool two_sides) {
-    char *text = NULL;
-    size_t size = 0;
+    struct textstream text;
     struct context context;
-    FILE *memory = open_memstream(&text, &size);
+    FILE *memory = textstream_begin(&text);
     if (!memory)
         return -ENOMEM;
     int r = context_init(&context, memory);
@@ -201,10 +201,11 @@ int page_data_write(FILE *stream, const struct diff *diff, bool two_sides) {
         r = write_data(&context, diff, two_sides);
         context_finish(&context);
     }
-    if (fclose(memory) != 0)
-        r = -ENOMEM;
+    char *data = textstream_take(&text);
+    if (!data)
+        return -ENOMEM;
     if (r == 0)
-        fwrite(text, 1, size, stream);
-    free(text);
+        fwrite(data, 1, text.size, stream);
+    free(data);
     return r;
 }

@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "render.h"
+#include "textstream.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -76,18 +77,16 @@ static int write_facts(struct json *json, const struct run *run) {
 }
 
 static int write_gap(struct json *json, enum profile_gap gap, int64_t count) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return -ENOMEM;
     render_gap(stream, gap, count);
-    if (fclose(stream) != 0) {
-        free(text);
+    char *meaning = textstream_take(&text);
+    if (!meaning)
         return -ENOMEM;
-    }
-    json_text(json, NULL, text);
-    free(text);
+    json_text(json, NULL, meaning);
+    free(meaning);
     return 0;
 }
 

@@ -73,6 +73,13 @@ const char *run_is_unfit(const struct run *run) {
     return profile_is_incomplete(profile) ? "the recorder missed something" : NULL;
 }
 
+void run_params_write(FILE *stream, const struct run_param *params, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        fprintf(stream, "%s%s=%s", i > 0 ? ", " : "(", params[i].key, params[i].value);
+    if (count > 0)
+        fputc(')', stream);
+}
+
 int run_compare_benchmark(const struct run *a, const struct run *b) {
     int order = strcmp(a->benchmark, b->benchmark);
     for (size_t i = 0; order == 0; i++) {

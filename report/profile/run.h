@@ -10,6 +10,7 @@
 #include "profile.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #define RUN_UUID_BYTES 37 /* with its NUL */
 
@@ -61,6 +62,9 @@ int run_describe(struct run *run, const char *benchmark, const struct run_param 
  * Why its numbers are not those of a whole, successful run: NULL when they are. Constant text.
  */
 const char *run_is_unfit(const struct run *run) _nonnull_;
+
+/* "(format=binary, rows=20000)", with its parentheses; nothing without parameters. */
+void run_params_write(FILE *stream, const struct run_param *params, size_t count);
 
 /* Order by benchmark name, then by parameters; 0 when both are the same. */
 int run_compare_benchmark(const struct run *a, const struct run *b) _nonnull_;

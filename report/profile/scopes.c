@@ -9,6 +9,8 @@
  */
 #include "scopes.h"
 
+#include "textstream.h"
+
 #include <dwarf.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -201,20 +203,16 @@ static char *entry_qualify(const struct scopes_unit *unit, const struct scopes_e
     const struct scopes_entry *all = unit->entries.items;
     const struct scopes_entry *outwards[DEPTH_MAX + 1];
     size_t count = 0;
-    char *text = NULL;
-    size_t size;
+    struct textstream text;
     for (size_t at = entry->parent; at != NO_PARENT; at = all[at].parent)
         outwards[count++] = &all[at];
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     while (count-- > 0)
         fprintf(stream, "%s::", outwards[count]->name);
     fputs(entry->name, stream);
-    if (fclose(stream) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return textstream_take(&text);
 }
 
 int scopes_name(struct scopes *scopes, Dwarf_Die *function, const char **ret_name) {

@@ -7,6 +7,7 @@
 #include "render.h"
 #include "render_tree.h"
 #include "table.h"
+#include "textstream.h"
 #include "utf8.h"
 
 #include <errno.h>
@@ -58,9 +59,8 @@ static char *branch_text(const struct term *term, const struct outline *outline,
     static const struct branches drawn = {"\u251c\u2500 ", "\u2514\u2500 ", "\u2502  ", "   "};
     static const struct branches plain = {"|- ", "`- ", "|  ", "   "};
     const struct branches *look = term->blocks ? &drawn : &plain;
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     uint32_t depth =
@@ -70,7 +70,7 @@ static char *branch_text(const struct term *term, const struct outline *outline,
     if (depth > 0)
         fputs(has_sibling(outline, at, outline->lines[at].depth) ? look->fork : look->end,
               stream);
-    return fclose(stream) == 0 ? text : NULL;
+    return textstream_take(&text);
 }
 
 static int tree_line(struct table *table, const struct term *term, const struct calltree *tree,

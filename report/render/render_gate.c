@@ -9,6 +9,7 @@
 
 #include "compared.h"
 #include "render.h"
+#include "textstream.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -132,9 +133,8 @@ static void write_numbers(FILE *stream, const struct gate_finding *finding) {
 }
 
 char *render_finding_words(const struct gate_finding *finding) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     char *unfit = finding->unfit ? render_unfit(finding->unfit) : NULL;
@@ -145,7 +145,5 @@ char *render_finding_words(const struct gate_finding *finding) {
     if (reason)
         fprintf(stream, "%s%s", has_numbers ? "; " : "", reason);
     free(unfit);
-    if (fclose(stream) != 0)
-        return NULL;
-    return text;
+    return textstream_take(&text);
 }

@@ -8,6 +8,7 @@
 #include "compared.h"
 #include "markdown.h"
 #include "render_gate.h"
+#include "textstream.h"
 #include "utf8.h"
 
 #include <errno.h>
@@ -41,19 +42,19 @@ static int row_cells(FILE *stream, const struct diff *diff, const struct diff_ro
 /* The tree of one row, as a terminal without colors would have it. */
 static int row_block(FILE *stream, const struct diff *diff, const struct diff_row *row,
                      const struct render_diff *options) {
-    char *text = NULL;
-    size_t size;
-    FILE *lines = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *lines = textstream_begin(&text);
     if (!lines)
         return -ENOMEM;
     const struct term term = {.stream = lines, .width = 120};
     int r = render_diff_row(&term, diff, row, options);
-    if (fclose(lines) != 0)
+    char *block = textstream_take(&text);
+    if (!block)
         return -ENOMEM;
-    const char *begin = text + strspn(text, "\n");
+    const char *begin = block + strspn(block, "\n");
     if (r == 0 && begin[0] != '\0')
         markdown_block(stream, begin);
-    free(text);
+    free(block);
     return r;
 }
 

@@ -4,6 +4,7 @@
 
 #include "render_calls.h"
 #include "table.h"
+#include "textstream.h"
 #include "utf8.h"
 
 #include <errno.h>
@@ -52,10 +53,9 @@ static void fact(struct table *table, const char *name, const char *text) {
 /* "yes", or what is missing, each with its number. */
 static char *completeness_text(const struct run *run) {
     const struct profile *profile = &run->profile;
-    char *text = NULL;
-    size_t size;
+    struct textstream text;
     const char *lead = "";
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     for (enum profile_gap gap = 0; gap < PROFILE_GAPS; gap++) {
@@ -77,7 +77,7 @@ static char *completeness_text(const struct run *run) {
     }
     if (lead[0] == '\0')
         fputs("yes", stream);
-    return fclose(stream) == 0 ? text : NULL;
+    return textstream_take(&text);
 }
 
 static int show_facts(const struct term *term, const struct run *run) {

@@ -8,6 +8,7 @@
 #include "callsite.h"
 #include "render.h"
 #include "table.h"
+#include "textstream.h"
 #include "utf8.h"
 
 #include <errno.h>
@@ -62,19 +63,18 @@ static const char *passed_name(const struct calltree_node *node, enum calltree_b
 
 static char *text_of(const struct calltree *tree, enum calltree_by by, uint32_t node,
                      bool last) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     if (last)
         write_last(stream, &tree->nodes[node], by);
     else
         fputs(passed_name(&tree->nodes[node], by), stream);
-    if (fclose(stream) != 0)
-        return NULL;
-    utf8_clean(text);
-    return text;
+    char *said = textstream_take(&text);
+    if (said)
+        utf8_clean(said);
+    return said;
 }
 
 /* The frames of a line from the outermost; false when there is no memory. */
@@ -181,10 +181,9 @@ static int frames_write(FILE *stream, const struct calltree *tree, enum calltree
 static char *label_of(const struct calltree *tree, enum calltree_by by,
                       const struct outline_line *line, size_t width, size_t indent,
                       bool tagged) {
-    char *text = NULL;
-    size_t size;
+    struct textstream text;
     int r = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     fprintf(stream, "%*s", (int)indent, "");
@@ -195,11 +194,11 @@ static char *label_of(const struct calltree *tree, enum calltree_by by,
         fputs("(itself)", stream);
     else
         fprintf(stream, "[%zu other%s]", line->count, line->count == 1 ? "" : "s");
-    if (fclose(stream) != 0 || r < 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    char *label = textstream_take(&text);
+    if (r == 0)
+        return label;
+    free(label);
+    return NULL;
 }
 
 char *render_tree_label(const struct calltree *tree, enum calltree_by by,

@@ -10,6 +10,7 @@
 #include "json.h"
 #include "sparkline.h"
 #include "table.h"
+#include "textstream.h"
 #include "utf8.h"
 
 #include <errno.h>
@@ -151,17 +152,12 @@ static int newest_table(const struct term *term, const struct trend *trend, size
 
 /* "(format=binary, rows=20000)", "" without parameters; free() it. */
 static char *params_text(const struct trend *trend) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
-    for (size_t i = 0; i < trend->param_count; i++)
-        fprintf(stream, "%s%s=%s", i > 0 ? ", " : "(", trend->params[i].key,
-                trend->params[i].value);
-    if (trend->param_count > 0)
-        fputc(')', stream);
-    return fclose(stream) == 0 ? text : NULL;
+    run_params_write(stream, trend->params, trend->param_count);
+    return textstream_take(&text);
 }
 
 /* "votable.parse:parse(format=binary): heap added at the peak over 120 commits" */

@@ -2,6 +2,7 @@
 /* render_words.c: names of benchmarks, frames and chains of callers, as one piece of text. */
 #include "render.h"
 
+#include "textstream.h"
 #include "utf8.h"
 
 #include <inttypes.h>
@@ -11,34 +12,22 @@
 
 #define CALLERS_MAX 12
 
-static char *text_finish(FILE *stream, char **text) {
-    if (fclose(stream) != 0)
-        return NULL;
-    utf8_clean(*text);
-    return *text;
-}
-
-static void write_params(FILE *stream, const struct run *run) {
-    if (run->param_count == 0)
-        return;
-    fputc('(', stream);
-    for (size_t i = 0; i < run->param_count; i++)
-        fprintf(stream, "%s%s=%s", i > 0 ? ", " : "", run->params[i].key, run->params[i].value);
-    fputc(')', stream);
+/* What was written, as valid UTF-8; NULL without memory. free() it. */
+static char *text_take(struct textstream *text) {
+    char *said = textstream_take(text);
+    if (said)
+        utf8_clean(said);
+    return said;
 }
 
 static char *benchmark_text(const struct run *run, const char *region) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     fprintf(stream, "%s%s%s", run->benchmark, region ? ":" : "", region ? region : "");
-    write_params(stream, run);
-    if (fclose(stream) != 0)
-        return NULL;
-    utf8_clean(text);
-    return text;
+    run_params_write(stream, run->params, run->param_count);
+    return text_take(&text);
 }
 
 const char *render_outcome(const struct run *run, char *ret_text, size_t room) {
@@ -74,16 +63,15 @@ const char *render_parent(const struct run *run, char *ret_text, size_t room) {
 }
 
 char *render_command(const struct profile *profile) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     for (size_t i = 0; i < profile->argument_count; i++)
         fprintf(stream, "%s%s", i > 0 ? " " : "", profile->arguments[i]);
     if (profile->argument_count == 0)
         fputs(profile->program, stream);
-    return text_finish(stream, &text);
+    return text_take(&text);
 }
 
 const char *render_time(char ret_text[RENDER_TIME_BYTES], int64_t realtime_ns) {
@@ -128,24 +116,22 @@ void render_gap(FILE *stream, enum profile_gap gap, int64_t count) {
 }
 
 char *render_gaps(const struct profile *profile) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     write_gaps(stream, profile, "");
-    return fclose(stream) == 0 ? text : NULL;
+    return text_take(&text);
 }
 
 char *render_unfit(const struct run *run) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     fputs(run_is_unfit(run), stream);
     write_gaps(stream, &run->profile, ": ");
-    return fclose(stream) == 0 ? text : NULL;
+    return text_take(&text);
 }
 
 const char *render_path_tail(const char *path) {
@@ -193,35 +179,32 @@ static bool write_place(FILE *stream, const struct callsite *site, const char *l
 }
 
 char *render_function(const struct callsite *site) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     write_function(stream, site, site->node);
-    return text_finish(stream, &text);
+    return text_take(&text);
 }
 
 char *render_place(const struct callsite *site) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     write_place(stream, site, "");
-    return text_finish(stream, &text);
+    return text_take(&text);
 }
 
 char *render_telling(const struct callsite *site) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     write_function(stream, site, site->node);
     if (write_place(stream, site, " ("))
         fputc(')', stream);
-    return text_finish(stream, &text);
+    return text_take(&text);
 }
 
 const char *render_no_stack(const struct callsite *site) {
@@ -271,22 +254,20 @@ static uint32_t next_caller(const struct callsite *site, uint32_t node) {
 
 static char *caller_name(const struct callsite *site, uint32_t node) {
     const struct profile *profile = site->profile;
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     if (callsite_is_in_system(profile, node))
         write_system_frame(stream, profile, node, false);
     else
         write_function(stream, site, node);
-    return text_finish(stream, &text);
+    return text_take(&text);
 }
 
 char *render_callers(const struct callsite *site, size_t width) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     const char *lead = "";
@@ -295,7 +276,7 @@ char *render_callers(const struct callsite *site, size_t width) {
         lead = " ";
     }
     fflush(stream);
-    size_t used = utf8_width(text);
+    size_t used = utf8_width(text.bytes);
     uint32_t node = site->node != 0 ? next_caller(site, site->node) : 0;
     for (size_t i = 0; node != 0; i++) {
         uint32_t next = next_caller(site, node);
@@ -310,5 +291,5 @@ char *render_callers(const struct callsite *site, size_t width) {
         used += columns;
         node = next;
     }
-    return text_finish(stream, &text);
+    return text_take(&text);
 }

@@ -8,6 +8,7 @@
 #include "store_loader.h"
 
 #include "json.h"
+#include "textstream.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -64,9 +65,8 @@ uint32_t loader_node_of(const struct loader *loader, int64_t stack) {
 /* The stacks of the sites as JSON, each once; free() it. NULL when there is no memory. */
 static char *stacks_wanted(const struct loader *loader) {
     const struct site_key *keys = loader->sites.items;
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     struct json json = {.stream = stream, .compact = true};
@@ -75,10 +75,7 @@ static char *stacks_wanted(const struct loader *loader) {
         if (i == 0 || keys[i].stack != keys[i - 1].stack)
             json_int(&json, NULL, keys[i].stack);
     json_end(&json, ']');
-    if (fclose(stream) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return textstream_take(&text);
 }
 
 static int node_take(struct loader *loader, sqlite3_stmt *s) {

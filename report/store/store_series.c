@@ -10,6 +10,7 @@
 #include "store_series.h"
 
 #include "store_pack.h"
+#include "textstream.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,19 +21,15 @@
 #define NUMBERS_MAX (2 * PROFILE_POINTS_MAX)
 
 static char *numbers_write(const int64_t *numbers, size_t count) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     fputc('[', stream);
     for (size_t i = 0; i < count; i++)
         fprintf(stream, "%s%" PRId64, i > 0 ? "," : "", numbers[i]);
     fputc(']', stream);
-    if (fclose(stream) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return textstream_take(&text);
 }
 
 static char *sizes_write(const int64_t *sizes) {

@@ -6,6 +6,7 @@
 #include "store_trend.h"
 
 #include "store_reader.h"
+#include "textstream.h"
 #include "vector.h"
 
 #include <errno.h>
@@ -35,9 +36,8 @@ static const struct {
 
 /* As run_is_unfit() has it. free() it. */
 static char *unfit_sql(void) {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return NULL;
     fputs("outcome='signaled' OR (outcome='exited' AND status<>0) OR "
@@ -46,7 +46,7 @@ static char *unfit_sql(void) {
     for (enum profile_gap gap = 0; gap < PROFILE_GAPS; gap++)
         if (profile_gap_text(gap)->spoils_the_sums)
             fprintf(stream, " OR %s<>0", profile_gap_text(gap)->name);
-    return fclose(stream) == 0 ? text : NULL;
+    return textstream_take(&text);
 }
 
 /* free() it. */

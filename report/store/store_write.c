@@ -9,6 +9,7 @@
 #include "store_writer.h"
 
 #include "json.h"
+#include "textstream.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -108,8 +109,8 @@ struct run_texts {
 };
 
 static int texts_make(const struct run *run, struct run_texts *texts) {
-    size_t size;
-    FILE *stream = open_memstream(&texts->parameters, &size);
+    struct textstream text;
+    FILE *stream = textstream_begin(&text);
     if (!stream)
         return -ENOMEM;
     struct json json = {.stream = stream, .compact = true};
@@ -117,10 +118,9 @@ static int texts_make(const struct run *run, struct run_texts *texts) {
     for (size_t i = 0; i < run->param_count; i++)
         json_text(&json, run->params[i].key, run->params[i].value);
     json_end(&json, '}');
-    if (fclose(stream) != 0)
-        return -ENOMEM;
+    texts->parameters = textstream_take(&text);
 
-    stream = open_memstream(&texts->command, &size);
+    stream = textstream_begin(&text);
     if (!stream)
         return -ENOMEM;
     json = (struct json){.stream = stream, .compact = true};
@@ -128,7 +128,8 @@ static int texts_make(const struct run *run, struct run_texts *texts) {
     for (size_t i = 0; i < run->profile.argument_count; i++)
         json_text(&json, NULL, run->profile.arguments[i]);
     json_end(&json, ']');
-    return fclose(stream) == 0 ? 0 : -ENOMEM;
+    texts->command = textstream_take(&text);
+    return texts->parameters && texts->command ? 0 : -ENOMEM;
 }
 
 /* The same trace twice would count one measurement as two. */
