@@ -94,9 +94,7 @@ static int parse_by(const char *text, struct options *options) {
 enum { OUTPUT = 'o', SITES = COMMAND_OWN, METRIC, BY, FRAMES, FORMAT };
 
 static int parse_count(const char *option, size_t *ret_count) {
-    return command_count_parse(&cmd_diff, option, optarg, 1000000, ret_count)
-               ? -1
-               : EXIT_CODE_TROUBLE;
+    return command_count(&cmd_diff, option, optarg, 1000000, ret_count);
 }
 
 static int take_option(int option, char **arguments, struct options *options) {

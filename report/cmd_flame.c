@@ -84,10 +84,8 @@ static int run(int count, char **arguments) {
         if (option == REGION)
             flame.region = optarg;
         else if (option == WIDTH)
-            status = command_count_parse(&cmd_flame, "--width", optarg, FLAME_SVG_WIDTH_MOST,
-                                         &flame.width)
-                         ? -1
-                         : EXIT_CODE_TROUBLE;
+            status = command_count(&cmd_flame, "--width", optarg, FLAME_SVG_WIDTH_MOST,
+                                   &flame.width);
         else
             status = picture_option(&cmd_flame, option, arguments, &options);
     }

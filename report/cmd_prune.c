@@ -61,8 +61,8 @@ static int run(int count, char **arguments) {
         int status = -1;
         if (option != KEEP)
             status = command_common_option(&cmd_prune, option, arguments, &output);
-        else if (!command_count_parse(&cmd_prune, "--keep", optarg, INT32_MAX, &keep))
-            status = EXIT_CODE_TROUBLE;
+        else
+            status = command_count(&cmd_prune, "--keep", optarg, INT32_MAX, &keep);
         if (status >= 0)
             return status;
     }

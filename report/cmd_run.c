@@ -122,10 +122,8 @@ static int parse_signal(struct options *options, const char *text) {
 
 static int parse_depth(struct options *options, const char *text) {
     size_t depth;
-    if (!command_count_parse(&cmd_run, "--depth", text, DEPTH_MAX, &depth))
-        return EXIT_CODE_TROUBLE;
     options->launch.depth = text;
-    return -1;
+    return command_count(&cmd_run, "--depth", text, DEPTH_MAX, &depth);
 }
 
 static int parse(int count, char **arguments, struct options *options) {
@@ -159,9 +157,8 @@ static int parse(int count, char **arguments, struct options *options) {
     while (status < 0 && (option = getopt_long(count, arguments, "+:h", table, NULL)) != -1) {
         switch (option) {
         case REPEAT:
-            if (!command_count_parse(&cmd_run, "--repeat", optarg, REPEATS_MAX,
-                                     &options->repeats))
-                status = EXIT_CODE_TROUBLE;
+            status =
+                command_count(&cmd_run, "--repeat", optarg, REPEATS_MAX, &options->repeats);
             break;
         case STACKS:
             status = parse_stacks(options, optarg);

@@ -37,18 +37,14 @@ static const char help[] =
 
 struct options {
     struct command_output output;
+    struct one_run_choice chosen;
     struct render_show show;
-    size_t run;       /* 0: the newest */
-    const char *name; /* of this benchmark; NULL: of all */
 };
 
 static int parse(int count, char **arguments, struct options *options) {
-    enum { RUN = COMMAND_OWN, NAME, REGION, SITES, TREE, SIZES, TIMELINE };
+    enum { SITES = ONE_RUN_OWN, TREE, SIZES, TIMELINE };
     static const struct option table[] = {
-        COMMAND_OUTPUT_OPTIONS,
-        {"run", required_argument, NULL, RUN},
-        {"name", required_argument, NULL, NAME},
-        {"region", required_argument, NULL, REGION},
+        ONE_RUN_OPTIONS,
         {"sites", required_argument, NULL, SITES},
         {"tree", no_argument, NULL, TREE},
         {"sizes", no_argument, NULL, SIZES},
@@ -58,20 +54,10 @@ static int parse(int count, char **arguments, struct options *options) {
     int status = -1;
     int option;
     while (status < 0 && (option = getopt_long(count, arguments, ":h", table, NULL)) != -1) {
-        bool good = true;
         switch (option) {
-        case RUN:
-            good = command_count_parse(&cmd_show, "--run", optarg, INT64_MAX, &options->run);
-            break;
-        case NAME:
-            options->name = optarg;
-            break;
-        case REGION:
-            options->show.region = optarg;
-            break;
         case SITES:
-            good = command_count_parse(&cmd_show, "--sites", optarg, 1000000,
-                                       &options->show.sites_max);
+            status =
+                command_count(&cmd_show, "--sites", optarg, 1000000, &options->show.sites_max);
             break;
         case TREE:
             options->show.tree = true;
@@ -83,11 +69,11 @@ static int parse(int count, char **arguments, struct options *options) {
             options->show.timeline = true;
             break;
         default:
-            status = command_common_option(&cmd_show, option, arguments, &options->output);
+            status = one_run_option(&cmd_show, option, arguments, &options->chosen,
+                                    &options->output);
         }
-        if (!good)
-            status = EXIT_CODE_TROUBLE;
     }
+    options->show.region = options->chosen.region;
     if (status >= 0)
         return status;
     if (count - optind != 1)
@@ -105,7 +91,7 @@ static bool has_region(const struct run *run, const char *name) {
 static int show(const char *path, const struct options *options) {
     struct fault fault = {0};
     struct run run;
-    if (one_run_load(path, options->run, options->name, &run, &fault) < 0)
+    if (one_run_load(path, &options->chosen, &run, &fault) < 0)
         return command_fault(path, &fault);
     int status = EXIT_CODE_OK;
     struct term term = term_open(stdout, options->output.color, options->output.exact_bytes);

@@ -42,9 +42,7 @@ static const char help[] =
 
 struct options {
     struct command_output output;
-    size_t run; /* 0: the newest */
-    const char *name;
-    const char *region;
+    struct one_run_choice chosen;
     bool by_callees;
     bool as_tree;
     bool all_frames;
@@ -53,7 +51,7 @@ struct options {
     struct calltree_settings tree;
 };
 
-enum { RUN = COMMAND_OWN, NAME, REGION, BY, METRIC, CALLEES, TREE, ALL_FRAMES, LINES };
+enum { BY = ONE_RUN_OWN, METRIC, CALLEES, TREE, ALL_FRAMES, LINES };
 
 /* -1 when the command goes on, else the exit status. */
 static int take_words(int option, struct options *options) {
@@ -71,44 +69,29 @@ static int take_words(int option, struct options *options) {
 }
 
 static int take(int option, char **arguments, struct options *options) {
-    bool good = true;
     switch (option) {
-    case RUN:
-        good = command_count_parse(&cmd_top, "--run", optarg, INT64_MAX, &options->run);
-        break;
     case LINES:
-        good = command_count_parse(&cmd_top, "--lines", optarg, 1000000, &options->lines_max);
-        break;
-    case NAME:
-        options->name = optarg;
-        break;
-    case REGION:
-        options->region = optarg;
-        break;
+        return command_count(&cmd_top, "--lines", optarg, 1000000, &options->lines_max);
     case CALLEES:
         options->by_callees = true;
-        break;
+        return -1;
     case TREE:
         options->as_tree = true;
-        break;
+        return -1;
     case ALL_FRAMES:
         options->all_frames = true;
-        break;
+        return -1;
     case BY:
     case METRIC:
         return take_words(option, options);
     default:
-        return command_common_option(&cmd_top, option, arguments, &options->output);
+        return one_run_option(&cmd_top, option, arguments, &options->chosen, &options->output);
     }
-    return good ? -1 : EXIT_CODE_TROUBLE;
 }
 
 static int parse(int count, char **arguments, struct options *options) {
     static const struct option table[] = {
-        COMMAND_OUTPUT_OPTIONS,
-        {"run", required_argument, NULL, RUN},
-        {"name", required_argument, NULL, NAME},
-        {"region", required_argument, NULL, REGION},
+        ONE_RUN_OPTIONS,
         {"by", required_argument, NULL, BY},
         {"metric", required_argument, NULL, METRIC},
         {"callees", no_argument, NULL, CALLEES},
@@ -196,10 +179,10 @@ static int print(const struct run *run, const struct profile_region *region,
 static int top(const struct run *run, const struct options *options, struct fault *fault) {
     struct calltree_source sources[CALLTREE_SIDES] = {0};
     struct calltree tree;
-    const struct profile_region *region = one_run_region(run, options->region);
+    const struct profile_region *region = one_run_region(run, options->chosen.region);
     if (!region)
         return fault_set(fault, -ENODATA, "run %lld has no region '%s'", (long long)run->id,
-                         options->region);
+                         options->chosen.region);
     sources[CALLTREE_AFTER] = (struct calltree_source){&run->profile, region};
     int r = calltree_build(sources, &options->tree, &tree);
     if (r == -ENODATA)
@@ -219,7 +202,7 @@ static int run(int count, char **arguments) {
     if (status >= 0)
         return status;
     const char *path = arguments[optind];
-    if (one_run_load(path, options.run, options.name, &run, &fault) < 0)
+    if (one_run_load(path, &options.chosen, &run, &fault) < 0)
         return command_fault(path, &fault);
     int r = top(&run, &options, &fault);
     run_finish(&run);

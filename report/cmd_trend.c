@@ -66,9 +66,8 @@ static int parse(int count, char **arguments, struct options *options) {
             options->branch = optarg;
             break;
         case LAST:
-            if (!command_count_parse(&cmd_trend, "--last", optarg, 1000000,
-                                     &options->render.last))
-                status = EXIT_CODE_TROUBLE;
+            status =
+                command_count(&cmd_trend, "--last", optarg, 1000000, &options->render.last);
             break;
         case CSV:
             options->csv = true;

@@ -79,6 +79,9 @@ void command_note_gaps(const char *path, const struct profile *profile) _nonnull
 /* The exit status after output: trouble when stdout could not take it (a full disk). */
 int command_flush(int status) _must_check_;
 
-/* A number of the command line from 1 to @most; complains and returns false when it is none. */
-bool command_count_parse(const struct command *command, const char *option, const char *text,
-                         size_t most, size_t *ret_count) _nonnull_;
+/*
+ * A number of the command line from 1 to @most. Returns -1 when the command goes on; complains and
+ * returns the exit status when @text is none.
+ */
+int command_count(const struct command *command, const char *option, const char *text,
+                  size_t most, size_t *ret_count) _must_check_ _nonnull_;

@@ -100,18 +100,17 @@ int command_flush(int status) {
     return EXIT_CODE_TROUBLE;
 }
 
-bool command_count_parse(const struct command *command, const char *option, const char *text,
-                         size_t most, size_t *ret_count) {
+int command_count(const struct command *command, const char *option, const char *text,
+                  size_t most, size_t *ret_count) {
     char *end;
     errno = 0;
     unsigned long long count = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || count < 1 ||
-        count > most) {
-        command_usage(command, "%s takes a number from 1 to %zu, not '%s'", option, most, text);
-        return false;
-    }
+        count > most)
+        return command_usage(command, "%s takes a number from 1 to %zu, not '%s'", option, most,
+                             text);
     *ret_count = (size_t)count;
-    return true;
+    return -1;
 }
 
 int main(int argument_count, char **arguments) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* one_run.c: open, find, load, close. */
+/* one_run.c: choose, open, find, load, close. */
 #include "one_run.h"
 
 #include "selection.h"
@@ -7,16 +7,32 @@
 
 #include <string.h>
 
-int one_run_load(const char *where, size_t id, const char *name, struct run *ret_run,
+int one_run_option(const struct command *command, int option, char *const *arguments,
+                   struct one_run_choice *choice, struct command_output *output) {
+    switch (option) {
+    case ONE_RUN_ID:
+        return command_count(command, "--run", optarg, INT64_MAX, &choice->id);
+    case ONE_RUN_NAME:
+        choice->name = optarg;
+        return -1;
+    case ONE_RUN_REGION:
+        choice->region = optarg;
+        return -1;
+    default:
+        return command_common_option(command, option, arguments, output);
+    }
+}
+
+int one_run_load(const char *where, const struct one_run_choice *choice, struct run *ret_run,
                  struct fault *fault) {
     struct store *store;
     const char *what;
-    int64_t found = (int64_t)id;
+    int64_t found = (int64_t)choice->id;
     int r = selection_open(where, &store, &what, fault);
     if (r < 0)
         return r;
     if (found == 0)
-        r = selection_find(store, what, name, &found, fault);
+        r = selection_find(store, what, choice->name, &found, fault);
     if (r == 0)
         r = store_load(store, found, ret_run, fault);
     store_close(store);
