@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import functools
+import os
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any, Callable
 
 import pytest
 import workloads
 
 import votrace
+from votrace import _tools
 
 HEADER = sys.getsizeof(b"")  # of every bytes object, its final NUL included
 
@@ -119,6 +125,90 @@ def test_the_environment_can_be_changed() -> None:
         with pytest.raises(KeyError) as caught:
             measurer(workloads.environment, name)
         assert caught.value.args == (value,)
+
+
+def test_a_setup_runs_before_each_call_and_is_not_measured(tmp_path: Path) -> None:
+    measurer = votrace.Measurer(
+        warmup=2, setup=functools.partial(workloads.make, str(tmp_path)), teardown=workloads.unmake
+    )
+    measurement = measurer(workloads.use, 50000)
+    assert (tmp_path / "log").read_text().split() == 3 * ["setup", "teardown"]
+    assert 50000 + HEADER <= measurement.net <= 50000 + HEADER + 200
+    assert not (tmp_path / "made").exists()
+
+
+def test_what_the_setup_made_and_the_call_lets_go_of_is_negative() -> None:
+    measurement = votrace.Measurer(warmup=1, setup=workloads.big)(workloads.drop)
+    assert -1000000 - HEADER - 200 <= measurement.net <= -1000000 - HEADER
+    assert measurement.peak_added == 0
+
+
+def test_a_teardown_runs_after_a_call_that_raises(tmp_path: Path) -> None:
+    setup = functools.partial(workloads.make, str(tmp_path))
+    with pytest.raises(ValueError, match="wrong"):
+        votrace.Measurer(setup=setup, teardown=workloads.unmake)(workloads.fail_with)
+    assert (tmp_path / "log").read_text().split() == ["setup", "call", "teardown"]
+
+
+def test_a_method_is_called_without_copying_its_arguments() -> None:
+    measurer, sizes = votrace.Measurer(warmup=1), range(1000, 1012)
+    method, function = measurer(workloads.Method().keep, *sizes), measurer(workloads.each, *sizes)
+    assert method.blocks == function.blocks
+    assert method.peak_added - 8 <= function.peak_added <= method.peak_added
+
+
+def test_top_adds_up_sites_of_a_place() -> None:
+    measurement = votrace.Measurer(warmup=1)(workloads.keep, 7, 3000)
+    ((kept, place),) = measurement.top("kept", 1)
+    assert 0 <= kept - 7 * (3000 + HEADER) <= 100  # and the list's own
+    assert place.startswith("keep (") and kept > max(site.kept for site in measurement.sites)
+    with pytest.raises(ValueError, match="allocations"):
+        measurement.top("most")
+
+
+def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import votrace, workloads\n"
+        f'if __name__ == "__main__":\n    votrace.measure(workloads.sleep_long, {str(mark)!r})\n'
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(workloads.__file__).parent)}
+    parent = subprocess.Popen([sys.executable, str(script)], env=environment)
+    child = int(_wait_for(lambda: mark.is_file() and mark.read_text()))
+    parent.kill()
+    parent.wait()
+    _wait_for(lambda: not _runs(child))
+
+
+def _wait_for(question: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + 20
+    while not (answer := question()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return answer
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def test_a_static_program_is_known_by_its_headers(tmp_path: Path) -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("there is no gcc to make a static program with")
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    for name, option in [("static", "-static"), ("dynamic", "-O1")]:
+        subprocess.run(
+            ["gcc", option, "-o", name, "main.c"], cwd=tmp_path, check=True, stdout=subprocess.PIPE
+        )
+    assert _tools.is_static(str(tmp_path / "static"))
+    assert not _tools.is_static(str(tmp_path / "dynamic"))
+    assert not _tools.is_static(sys.executable)
+    assert not _tools.is_static(str(tmp_path / "main.c"))
 
 
 SCRIPT = """

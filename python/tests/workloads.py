@@ -4,6 +4,7 @@
 import os
 import signal
 import sys
+import time
 from typing import Any, List
 
 cache: List[bytes] = []
@@ -60,3 +61,53 @@ def environment(name: str) -> None:
 
 def quit() -> None:
     sys.exit(9)
+
+
+def make(folder: str) -> str:
+    """A setup that leaves a mark, and must not run while another of its kind does."""
+    os.mkdir(os.path.join(folder, "made"))
+    log(folder, "setup")
+    return folder
+
+
+def unmake(folder: str) -> None:
+    os.rmdir(os.path.join(folder, "made"))
+    log(folder, "teardown")
+
+
+def log(folder: str, word: str) -> None:
+    with open(os.path.join(folder, "log"), "a", encoding="ascii") as file:
+        file.write(word + "\n")
+
+
+def use(folder: str, size: int) -> bytes:
+    assert os.path.isdir(os.path.join(folder, "made"))
+    return bytes(size)
+
+
+def fail_with(folder: str) -> None:
+    log(folder, "call")
+    raise ValueError("wrong")
+
+
+def big() -> List[bytes]:
+    return [bytes(1000000)]
+
+
+def drop(blocks: List[bytes]) -> None:
+    blocks.clear()
+
+
+def each(*sizes: int) -> List[bytes]:
+    return [bytes(size) for size in sizes]
+
+
+class Method:
+    def keep(self, *sizes: int) -> List[bytes]:
+        return [bytes(size) for size in sizes]
+
+
+def sleep_long(mark: str) -> None:
+    with open(mark, "w", encoding="ascii") as file:
+        file.write(str(os.getpid()))
+    time.sleep(60)

@@ -10,19 +10,21 @@ Regions are measured in a process that libvotrace.so is preloaded into (`votrepo
 elsewhere they do nothing. `measure` starts such a process for one call.
 """
 
-from ._measure import ChildDied, Frame, Measurement, Measurer, Site, measure
+from ._measure import Call, ChildDied, Frame, Measurement, Measurer, Site, measure
 from ._region import Stats, active, region
-from ._tools import NotAvailable
+from ._tools import NotAvailable, StaticPython
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Call",
     "ChildDied",
     "Frame",
     "Measurement",
     "Measurer",
     "NotAvailable",
     "Site",
+    "StaticPython",
     "Stats",
     "active",
     "measure",

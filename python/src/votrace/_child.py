@@ -5,12 +5,51 @@ FOLDER/call says what to call, FOLDER/answer how that ended; it is there whole, 
 Run as a file, and imported for the names both sides use.
 """
 
+import inspect
 import os
+import signal
 import sys
-from typing import Any, Dict
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 REGION = "measure"
 _in_child = False
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PR_SET_PDEATHSIG = 1
+
+
+def _nothing() -> None:
+    pass
+
+
+class Call(NamedTuple):
+    """A call that is ready to be made, and what to do after it, whether or not it raised."""
+
+    function: Callable[..., Any]
+    args: Tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = {}
+    teardown: Callable[[], Any] = _nothing
+
+
+class Prepared:
+    """Makes the same call ready again and again: what a Measurer is given, in the child."""
+
+    def __init__(
+        self,
+        call: Call,
+        setup: Optional[Callable[[], Any]],
+        teardown: Optional[Callable[..., Any]],
+    ) -> None:
+        self.call = call
+        self.setup = setup
+        self.teardown = teardown
+
+    def __call__(self) -> Call:
+        call = self.call
+        made = () if self.setup is None else (self.setup(),)
+        teardown = self.teardown
+        if teardown is None:
+            return call._replace(args=(*made, *call.args))
+        return call._replace(args=(*made, *call.args), teardown=lambda: teardown(*made))
 
 
 class Traceback(Exception):
@@ -29,19 +68,53 @@ def refuse_in_child() -> None:
         )
 
 
+def _die_with(parent: int) -> None:
+    """Have the kernel kill this process when @parent, which waits for it, dies first."""
+    import ctypes
+
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def _as_function(call: Call) -> Call:
+    """A method's function with the object as its first argument: made so, the call copies nothing."""
+    function = call.function
+    if not inspect.ismethod(function):
+        return call
+    return call._replace(function=function.__func__, args=(function.__self__, *call.args))
+
+
 def _call(payload: Dict[str, Any], prepare: Any) -> bool:
     import pickle
 
     from votrace._region import active, call_marked, region, rehearse
 
     prepare(payload["preparation"])
-    function, args, kwargs = pickle.loads(payload["call"])
+    ready = pickle.loads(payload["ready"])
     for _ in range(payload["warmup"]):
-        function(*args, **kwargs)
+        function, args, kwargs, teardown = _as_function(ready())
+        try:
+            function(*args, **kwargs)
+        finally:
+            teardown()
     marked = region(REGION)
     rehearse()
-    call_marked(marked, function, args, kwargs)
+    function, args, kwargs, teardown = _as_function(ready())
+    try:
+        call_marked(marked, function, args, kwargs)
+    finally:
+        teardown()
     return active()
+
+
+def _without_own(trace: Any) -> Any:
+    """The traceback from where it leaves this package."""
+    first = trace
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OWN):
+        trace = trace.tb_next
+    return trace or first
 
 
 def _describe(error: BaseException) -> Dict[str, Any]:
@@ -53,7 +126,7 @@ def _describe(error: BaseException) -> Dict[str, Any]:
         pickle.loads(pickled)
     except Exception:
         pickled = None
-    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    text = "".join(traceback.format_exception(type(error), error, _without_own(error.__traceback__)))
     return {"raised": True, "exception": pickled, "traceback": text}
 
 
@@ -66,6 +139,7 @@ def main(folder: str) -> None:
     votrace._child._in_child = True
     with open(os.path.join(folder, "call"), "rb") as file:
         payload = pickle.load(file)
+    _die_with(payload["parent"])
     try:
         answer = {"raised": False, "active": _call(payload, multiprocessing.spawn.prepare)}
     except BaseException as error:

@@ -14,13 +14,21 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional
+from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Tuple
 
 from . import _child
-from ._sites import Frame, Site, sites_of
-from ._tools import NotAvailable, measured_environment, show_region, work_folder
+from ._child import Call
+from ._sites import Frame, Site, sites_of, top_places
+from ._tools import (
+    NotAvailable,
+    StaticPython,
+    is_static,
+    measured_environment,
+    show_region,
+    work_folder,
+)
 
-__all__ = ["ChildDied", "Frame", "Measurement", "Measurer", "Site", "measure"]
+__all__ = ["Call", "ChildDied", "Frame", "Measurement", "Measurer", "Site", "measure"]
 
 
 class ChildDied(RuntimeError):
@@ -48,6 +56,13 @@ class Measurement:
     complete: bool  #: False: the recorder missed something
     sites: List[Site] = dataclasses.field(repr=False)  #: most bytes at the peak first
 
+    def top(self, by: str = "bytes", count: int = 5) -> List[Tuple[int, str]]:
+        """The places in the code with most of it, sites of one place added up: at most @count, as
+        (amount, place). @by is one of a site's numbers: bytes, kept, allocations, total."""
+        if by not in ("bytes", "kept", "blocks", "allocations", "total"):
+            raise ValueError(f"by={by!r}: sites have bytes, blocks, kept, allocations and total")
+        return top_places(self.sites, lambda site: int(getattr(site, by)), count)
+
 
 def _measurement(shown: Dict[str, Any]) -> Measurement:
     region = shown["regions"][0]
@@ -66,18 +81,35 @@ def _measurement(shown: Dict[str, Any]) -> Measurement:
     )
 
 
-def _payload(function: Callable[..., Any], args: Any, kwargs: Any, warmup: int) -> bytes:
+def _pickled(ready: Callable[[], Call], what: Any) -> bytes:
     try:
-        call = pickle.dumps((function, args, kwargs))
+        return pickle.dumps(ready)
     except Exception as error:
-        name = getattr(function, "__qualname__", repr(function))
+        name = getattr(what, "__qualname__", repr(what))
         raise TypeError(
             f"{name} or its arguments cannot be taken to a fresh process ({error}): use a function "
             "at the top of a module, and arguments that can be pickled"
         ) from error
+
+
+def _preparation(main_program: bool) -> Dict[str, Any]:
+    """What makes the child like this process: folder, paths, arguments, and the main program."""
     preparation = spawn.get_preparation_data("votrace")
     preparation.pop("authkey", None)  # of multiprocessing's own connections: a secret, not needed
-    return pickle.dumps({"preparation": preparation, "call": call, "warmup": warmup})
+    if not main_program:
+        preparation.pop("init_main_from_name", None)
+        preparation.pop("init_main_from_path", None)
+    return preparation
+
+
+def _not_recorded() -> NotAvailable:
+    """Why the library, which is there, has recorded nothing."""
+    if is_static(sys.executable):
+        return StaticPython(f"{sys.executable} is statically linked: nothing can be preloaded")
+    return NotAvailable(
+        f"libvotrace.so records nothing in {sys.executable}: it has to be dynamically linked, "
+        "without privileges of its own, and for the same machine"
+    )
 
 
 def _raise_death(status: int) -> NoReturn:
@@ -107,6 +139,9 @@ class Measurer:
     """How to measure; a call of it measures: `Measurer(warmup=1)(parse, path)`.
 
     @warmup calls come before the one that is measured, so that caches and imports are not in it.
+    @setup is called before each of them, in the child and not measured; what it returns is the
+    call's first argument. @teardown is called after each, with that argument; without a @setup,
+    with none.
     @malloc and @hash_seed are PYTHONMALLOC and PYTHONHASHSEED: with "malloc" every object is a block
     of its own, with "pymalloc" small ones come out of arenas of 256 KiB or 1 MiB, which are
     anonymous mappings. @env has the last word on the child's environment.
@@ -119,10 +154,30 @@ class Measurer:
     stacks: str = "region"
     timeout: Optional[float] = None
     env: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    setup: Optional[Callable[[], Any]] = None
+    teardown: Optional[Callable[..., Any]] = None
 
     def __call__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Measurement:
         _child.refuse_in_child()
-        payload = _payload(function, args, kwargs, self.warmup)
+        ready = _child.Prepared(Call(function, args, kwargs), self.setup, self.teardown)
+        return self._measured(_pickled(ready, function), _preparation(True))
+
+    def measure_ready(self, ready: Callable[[], Call]) -> Measurement:
+        """Measure a call that is put together in the child: @ready is taken there by pickle, and
+        called before each call for the Call to make. The main program is not run again, so that
+        nothing of it can be used; @setup and @teardown are not."""
+        _child.refuse_in_child()
+        return self._measured(_pickled(ready, ready), _preparation(False))
+
+    def _measured(self, ready: bytes, preparation: Dict[str, Any]) -> Measurement:
+        payload = pickle.dumps(
+            {
+                "preparation": preparation,
+                "ready": ready,
+                "warmup": self.warmup,
+                "parent": os.getpid(),
+            }
+        )
         with work_folder() as name:
             folder = Path(name)
             pid = self._run(folder, payload)
@@ -131,10 +186,7 @@ class Measurer:
                 _raise_as_there(answer)
             trace = folder / f"{pid}.vtr"
             if not answer["active"] or not trace.is_file():
-                raise NotAvailable(
-                    f"libvotrace.so records nothing in {sys.executable}: it has to be dynamically "
-                    "linked, without privileges of its own, and for the same machine"
-                )
+                raise _not_recorded()
             return _measurement(show_region(trace, _child.REGION, folder / "store.db"))
 
     def _environment(self, folder: Path) -> Dict[str, str]:

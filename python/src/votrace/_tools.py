@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -13,11 +14,31 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 #: Variables of the recorder: a tool that is started from a measured process is not to have them.
 _PREFIX = "VOTRACE_"
 _MAGIC = b"votrace\n"  # of a trace
+_PT_INTERP = 3  # a row of an ELF file's program headers: the loader that starts it
 _KEPT = ("VOTRACE_LIBRARY", "VOTRACE_VOTREPORT")
 
 
 class NotAvailable(RuntimeError):
     """Nothing can be measured here: the library or votreport is missing, or it cannot be preloaded."""
+
+
+class StaticPython(NotAvailable):
+    """Nothing can be preloaded into this interpreter, wherever the library is."""
+
+
+def is_static(program: str) -> bool:
+    """Is @program an ELF file that no dynamic loader starts? False for what is none."""
+    with open(program, "rb") as file:
+        head = file.read(64)
+        if len(head) < 52 or head[:4] != b"\x7fELF":
+            return False
+        order, wide = "<>"[head[5] == 2], head[4] == 2
+        (table,) = struct.unpack_from(order + ("Q" if wide else "I"), head, 32 if wide else 28)
+        size, count = struct.unpack_from(order + "HH", head, 54 if wide else 42)
+        file.seek(table)
+        rows = file.read(size * count)
+    kinds = [struct.unpack_from(order + "I", rows, size * row)[0] for row in range(count)]
+    return _PT_INTERP not in kinds
 
 
 def _build_trees() -> Iterator[Path]:
