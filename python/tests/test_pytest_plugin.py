@@ -2,14 +2,19 @@
 """The plugin, in a pytest of its own under the library."""
 
 import json
+import os
 import re
+import signal
+import sqlite3
+import subprocess
 import sys
+import time
 from pathlib import Path
-from typing import Any, List
+from typing import Any, Dict, List
 
 import pytest
 
-from votrace import _limits, _tools, pytest_plugin
+from votrace import _limits, _rerun, _tools, pytest_plugin
 
 TESTS = """
 import threading
@@ -74,6 +79,14 @@ def run(pytester: pytest.Pytester, *arguments: Any) -> pytest.RunResult:
     return pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
 
 
+def measured(result: pytest.RunResult) -> Dict[str, List[str]]:
+    """The table at the end: peak, kept and allocations of each test, as they are written there."""
+    rows = re.findall(
+        r"^ +(-?[\d.]+ \w+) +(-?[\d.]+ \w+) +([\d,]+)  (\S+)$", result.stdout.str(), re.MULTILINE
+    )
+    return {row[3].partition("::")[2]: list(row[:3]) for row in rows}
+
+
 def stored(store: Path) -> List[Any]:
     question = "SELECT benchmark, region, peak_added, net FROM v_latest WHERE ordinal > 0"
     return json.loads(_tools.votreport(["sql", "--json", str(store), question]))
@@ -109,14 +122,236 @@ def test_a_store_without_the_library_is_refused(pytester: pytest.Pytester) -> No
     result.stderr.fnmatch_lines(["*--votrace-db: nothing is measured here: run `pytest --votrace*"])
 
 
+OTHERS = """
+import unittest
+import pytest
+
+class Plain(unittest.TestCase):
+    def setUp(self):
+        self.table = bytearray(5000000)
+        self.addCleanup(bytearray, 7000000)
+
+    def tearDown(self):
+        bytearray(6000000)
+
+    def test_small(self):
+        bytearray(100000)
+
+    @pytest.mark.votrace(peak="1 MiB", warmup=1)
+    def test_large(self):
+        self.table = bytearray(3000000)
+
+    @unittest.expectedFailure
+    @pytest.mark.votrace(peak="10 KiB")
+    def test_expected(self):
+        bytearray(200000)
+
+    def test_leaves(self):
+        self.skipTest("no need")
+
+    def test_part(self):
+        with self.subTest("a part"):
+            self.fail("wrong")
+
+class Awaited(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self):
+        self.table = bytearray(5000000)
+
+    @pytest.mark.votrace(peak="1 MiB")
+    async def test_awaited(self):
+        bytearray(4000000)
+
+def documented():
+    '''
+    >>> len(bytearray(2000000))
+    2000000
+    '''
+"""
+
+
+def test_methods_of_unittest_and_doctests_are_measured(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_it=OTHERS)
+    result = run(pytester, "--votrace", "--doctest-modules", "--votrace-warmup", "1")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    rows = measured(result)  # not test_leaves; not test_part, which pytest 9 counts three times
+    assert sorted(rows) == [
+        "Awaited::test_awaited",
+        "Plain::test_expected",
+        "Plain::test_large",
+        "Plain::test_small",
+        "test_it.documented",
+    ]
+    assert rows["Plain::test_small"][0] == "97.7 KiB"
+    # Its warm-up had replaced what setUp made: 3,000,000 B are there, and as many come.
+    assert rows["Plain::test_large"][0] == "2.86 MiB"
+    assert rows["Awaited::test_awaited"][0].startswith("3.8")
+    assert rows["test_it.documented"][0].startswith(("1.9", "2."))  # what doctest imports, too
+    lines = OTHERS.strip().splitlines()
+    for method, code in [
+        ("Plain.test_large", "        self.table = bytearray(3000000)"),
+        ("Awaited.test_awaited", "        bytearray(4000000)"),
+    ]:
+        function = method if sys.version_info >= (3, 11) else method.partition(".")[2]
+        place = re.escape(f"{function} (test_it.py:{lines.index(code) + 1})")
+        assert re.search(rf"most of its peak:\n +[23]\.\d+ MiB  {place}", result.stdout.str())
+    result.stdout.fnmatch_lines(
+        ["votrace: 1 test measured without a warm-up, which only functions have: *documented"]
+    )
+
+
+def test_what_could_not_be_measured_is_said(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        """
+        import pytest
+
+        class Odd(pytest.Function):
+            def runtest(self):
+                self.obj()
+
+        def pytest_pycollect_makeitem(collector, name, obj):
+            if name.startswith("odd"):
+                return Odd.from_parent(collector, name=name)
+        """
+    )
+    pytester.makepyfile(
+        """
+        import pytest
+
+        def odd_one(): pass
+
+        @pytest.mark.votrace(net=0)
+        def odd_two(): pass
+        """
+    )
+    run(pytester, "--votrace").stdout.fnmatch_lines(
+        ["votrace: 2 tests could not be measured, 1 of them with limits: *::odd_one, *::odd_two"]
+    )
+
+
+ENDS = """
+import pytest
+
+@pytest.mark.parametrize("text", ["plain", "[a-b]", "long " * 10, "t\\tab\\n", "ä"])
+def test_ids(text):
+    pass
+
+@pytest.mark.xfail
+@pytest.mark.votrace(peak=10)
+def test_over_as_expected():
+    bytearray(1000)
+
+@pytest.mark.xfail
+def test_passes_unexpectedly():
+    pass
+
+@pytest.mark.xfail
+def test_fails_as_expected():
+    assert 0
+
+def test_leaves():
+    pytest.skip("no need")
+
+def test_fails():
+    assert 0
+"""
+
+
+def test_what_came_to_its_end_is_stored_by_its_id(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(test_it=ENDS)
+    run(pytester, "--votrace", "--votrace-db", "runs.db").assert_outcomes(
+        passed=5, failed=1, skipped=1, xfailed=2, xpassed=1
+    )
+    rows = {row["benchmark"].partition("::")[2] for row in stored(pytester.path / "runs.db")}
+    ids = ["plain", "[a-b]", "long " * 10, "t\\tab\\n", "\\xe4"]
+    assert rows == {
+        "test_over_as_expected", "test_passes_unexpectedly", *[f"test_ids[{text}]" for text in ids],
+    }  # fmt: skip
+    assert run(pytester, "--votrace", "-k", "nothing").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_an_interrupted_session_stores_what_was_done(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(
+        test_it="""
+        import pathlib, time
+
+        def test_done():
+            bytearray(1000)
+
+        def test_waits():
+            pathlib.Path("ready").touch()
+            time.sleep(60)
+        """
+    )
+    folder = pytester.mkdir("temporary")
+    monkeypatch.setenv("TMPDIR", str(folder))
+    child = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--votrace", "--votrace-db", "a.db"],
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    while not Path("ready").exists() and child.poll() is None:
+        time.sleep(0.05)
+    os.killpg(child.pid, signal.SIGINT)  # as a terminal does it
+    child.communicate()
+    assert child.returncode == pytest.ExitCode.INTERRUPTED
+    assert [row["benchmark"] for row in stored(Path("a.db"))] == ["test_it.py::test_done"]
+    assert not list(folder.glob("votrace.*"))
+
+
+def test_a_pytest_that_a_test_starts_is_on_its_own(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_outer="""
+        import subprocess, sys
+
+        def test_outer():
+            command = [sys.executable, "-m", "pytest", "--votrace", "--votrace-db", "inner.db"]
+            assert subprocess.run([*command, "inner.py"]).returncode == 0
+        """,
+        inner="def test_inner(): pass",
+    )
+    run(pytester, "--votrace", "--votrace-db", "outer.db").assert_outcomes(passed=1)
+    for store in ("inner", "outer"):
+        rows = stored(pytester.path / f"{store}.db")
+        assert [row["region"].partition("::")[2] for row in rows] == [f"test_{store}"]
+
+
+@pytest.mark.parametrize(
+    "argv, start",
+    [("/lib/pytest/__main__.py", ["-m", "pytest"]), ("/opt/bin/pytest", [_rerun._START, "/opt/bin"])],
+)
+def test_pytest_is_started_again_as_it_was_started(
+    monkeypatch: pytest.MonkeyPatch, argv: str, start: List[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", [argv, "-x"])
+    command = _rerun._command(["-x"])
+    assert command[0] == sys.executable and command[-3:] == [*start, "-x"]
+
+
 GROWS = """
 import os
 
+def make(size):
+    return [bytearray(size)]
+
+def keep(size):
+    return bytearray(size)
+
 def test_parse():
-    parsed = bytearray(int(os.environ["SIZE"]))
+    kept = keep(1000000)
+    parsed = make(int(os.environ["SIZE"]))
 
 def test_same():
     bytearray(50000)
+
+if os.environ["SIZE"] == "100000":
+    def test_before(): pass
+else:
+    def test_after(): pass
 """
 
 
@@ -128,19 +363,92 @@ def test_growth_since_a_stored_run_fails(
         pytest.importorskip("xdist")
     pytester.makepyfile(test_it=GROWS)
     monkeypatch.setenv("SIZE", "100000")
-    run(pytester, "--votrace", "--votrace-db", "base.db", *workers).assert_outcomes(passed=2)
+    run(pytester, "--votrace", "--votrace-db", "base.db", *workers).assert_outcomes(passed=3)
     rows = {row["benchmark"]: row for row in stored(pytester.path / "base.db")}
-    assert sorted(rows) == ["test_it.py::test_parse", "test_it.py::test_same"]
-    assert 100000 <= rows["test_it.py::test_parse"]["peak_added"] < 102000
+    names = ["test_before", "test_parse", "test_same"]
+    assert sorted(rows) == [f"test_it.py::{name}" for name in names]
+    assert 1100000 <= rows["test_it.py::test_parse"]["peak_added"] < 1102000
 
     compare = ["--votrace", "--votrace-compare", "base.db", *workers]
-    run(pytester, *compare).assert_outcomes(passed=2)
+    result = run(pytester, *compare)
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["votrace: 3 tests compared with base.db, 0 grown"])
     monkeypatch.setenv("SIZE", "103000")
     result = run(pytester, *compare)
-    result.assert_outcomes(passed=1, failed=1)
-    assert re.search(r"at its peak: 2\.\d\d KiB .* more than in base\.db, where it was", result.stdout.str())
+    result.assert_outcomes(passed=2, failed=1)
+    line = GROWS.strip().splitlines().index("    return [bytearray(size)]") + 1
+    assert re.search(
+        r"at its peak: 2\.\d\d KiB .* more than in base\.db, where it was .*\n"
+        r"most of the growth of its peak since base\.db:\n"
+        rf" +\+2\.[89]\d KiB  make \(test_it\.py:{line}\)\n(?! +\+.* keep)",
+        result.stdout.str(),
+    )
+    result.stdout.fnmatch_lines(
+        [
+            "votrace: 2 tests compared with base.db, 1 grown; not in it: 1; "
+            "in it, but not measured now: 1"
+        ]
+    )
     if not workers:
-        run(pytester, *compare, "--votrace-tolerance", "10 KiB").assert_outcomes(passed=2)
+        run(pytester, *compare, "--votrace-tolerance", "10 KiB").assert_outcomes(passed=3)
+
+
+def test_growth_of_allocations_fails_when_it_is_asked_for(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(
+        test_it="""
+        import os
+
+        def test_many():
+            for _ in range(int(os.environ["SIZE"])):
+                bytearray(1000)
+        """
+    )
+    monkeypatch.setenv("SIZE", "20")
+    run(pytester, "--votrace", "--votrace-db", "base.db")
+    monkeypatch.setenv("SIZE", "30")
+    compare = ["--votrace", "--votrace-compare", "base.db"]
+    result = run(pytester, *compare)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*1 test allocated more often*: test_it.py::test_many (+20)"])
+    run(pytester, *compare, "--votrace-tolerance-allocs", "20").assert_outcomes(passed=1)
+    result = run(pytester, *compare, "--votrace-tolerance-allocs", "19")
+    result.assert_outcomes(failed=1)
+    result.stdout.re_match_lines(
+        [
+            r"votrace: it allocated \d+ blocks: 20 blocks more than in base\.db",
+            r"most of the growth of its allocations since base\.db:",
+            r" +\+20 blocks  test_many \(test_it\.py:5\)",
+        ]
+    )
+
+
+def test_a_base_that_is_unlike_is_not_judged_by(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_it="def test_a(): pass\ndef test_b(): pass\n")
+    run(pytester, "--votrace", "--votrace-db", "base.db")
+    compare = ["--votrace", "--votrace-compare", "base.db"]
+    with sqlite3.connect("base.db") as base:
+        base.execute(
+            "UPDATE benchmark SET parameters = json_set(parameters, '$.python', '3.8') "
+            "WHERE name LIKE '%test_a'"
+        )
+    result = run(pytester, *compare)
+    result.assert_outcomes(passed=2)
+    here = ".".join(map(str, sys.version_info[:2]))
+    result.stdout.fnmatch_lines(
+        [
+            "votrace: 1 test compared with base.db, 0 grown",
+            f"votrace: 1 test not compared with base.db: another Python: 3.8 there, {here} here",
+        ]
+    )
+    with sqlite3.connect("base.db") as base:
+        base.execute("UPDATE run SET allocator = 'libjemalloc.so.2'")
+    result = run(pytester, *compare)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*--votrace-compare: base.db: nothing in it can be compared: another *"]
+    )
 
 
 def test_under_votreport_run_the_tests_are_stored(
@@ -154,7 +462,7 @@ def test_under_votreport_run_the_tests_are_stored(
         sys.executable, "-m", "pytest", "--votrace-db", "tests.db",
     )  # fmt: skip
     assert result.ret == 0
-    assert len(stored(pytester.path / "tests.db")) == 2
+    assert len(stored(pytester.path / "tests.db")) == 3
     assert "test_it.py::test_parse" in {row["region"] for row in stored(pytester.path / "suite.db")}
 
 
@@ -224,7 +532,7 @@ def test_sizes_are_read_and_written() -> None:
 
 
 def test_long_names_stay_apart() -> None:
-    names = [pytest_plugin.region_name("a" * 100 + "ä" * 30 + suffix) for suffix in ("x", "y")]
+    names = [pytest_plugin.region_name("a" * 100 + "ä" * 30 + suffix) for suffix in ("x", "\udce4")]
     assert names[0] != names[1]
     assert all(len(name.encode()) <= 63 for name in names)
     assert pytest_plugin.region_name("test_a.py::test_b") == "test_a.py::test_b"

@@ -5,7 +5,7 @@ import os
 import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
-from ._sites import Site, top_places
+from ._sites import Site, grown_places, top_places
 
 _UNITS = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4}
 _SIZE = re.compile(r"(-?\d+(?:\.\d+)?)\s*(B|KiB|MiB|GiB|TiB)?")
@@ -71,34 +71,41 @@ def read_marks(marks: Sequence[Any]) -> Marked:
     return Marked(limits, bool(thread), warmup)
 
 
+class Tolerance(NamedTuple):
+    """Growth since an earlier run that is let pass."""
+
+    peak: int  #: bytes
+    net: int  #: bytes
+    allocs: Optional[int]  #: blocks; None: any number
+
+
 class Excess(NamedTuple):
     """One limit that was not kept."""
 
     field: str
     measured: int
     limit: int
-    source: str  #: whose limit it is: "its limit", "run 3 in base.db"
+    grown: bool  #: the limit is what an earlier run needed
 
 
 def excesses(
-    numbers: Numbers, limits: Mapping[str, int], base: Optional[Numbers], slack: int, base_name: str
+    numbers: Numbers, limits: Mapping[str, int], base: Optional[Numbers], tolerance: Tolerance
 ) -> List[Excess]:
-    """What is over its limit, and what has grown by more than @slack bytes since @base."""
+    """What is over its limit, and what has grown by more than @tolerance since @base."""
     over = [
-        Excess(name, getattr(numbers, name), limit, "its limit of")
+        Excess(name, getattr(numbers, name), limit, False)
         for name, limit in limits.items()
         if getattr(numbers, name) > limit
     ]
     if base is not None:
-        over += [
-            Excess(name, getattr(numbers, name), getattr(base, name), f"in {base_name}, where it was")
-            for name in ("peak", "net")
-            if getattr(numbers, name) > getattr(base, name) + slack
-        ]
+        for name, now, before, passes in zip(Numbers._fields, numbers, base, tolerance):
+            if passes is not None and now > before + passes:
+                over.append(Excess(name, now, before, True))
     return over
 
 
 _WORDS = {"peak": "needed {} at its peak", "net": "kept {}", "allocs": "allocated {}"}
+_NAMES = {"peak": "its peak", "net": "what it kept", "allocs": "its allocations"}
 _AMOUNTS = {
     "peak": lambda site: site.bytes,
     "net": lambda site: site.kept,
@@ -120,17 +127,34 @@ def _shorter(place: str) -> str:
     return place.replace(f"({os.getcwd()}{os.sep}", "(", 1)
 
 
-def explain(over: Sequence[Excess], sites: Sequence[Site]) -> str:
-    """What was over, by how much, and the places that did most of it."""
+def _places(
+    field: str, grown: bool, sites: Sequence[Site], base: Sequence[Site], base_name: str
+) -> List[str]:
+    amount = _AMOUNTS[field]
+    grown = grown and bool(base)
+    if grown:
+        places, of = grown_places(base, sites, amount, _TOP_PLACES), "the growth of "
+    else:
+        places, of = top_places(sites, amount, _TOP_PLACES), ""
+    lines = []
+    for value, place in places:
+        sign = "+" if grown else ""
+        lines.append(f"  {sign + _amount(field, value):>14}  {_shorter(place)}")
+    since = f" since {base_name}" if grown else ""
+    return [f"most of {of}{_NAMES[field]}{since}:", *lines] if lines else []
+
+
+def explain(
+    over: Sequence[Excess], sites: Sequence[Site], base: Sequence[Site], base_name: str
+) -> str:
+    """What was over, by how much, and the places that did most of it: @sites are those of the
+    test, @base those of the earlier run, none where they are not known."""
     lines: List[str] = []
-    for excess in over:
-        field = excess.field
-        words = _WORDS[field].format(_exactly(field, excess.measured))
-        more = _exactly(field, excess.measured - excess.limit)
-        lines.append(f"it {words}: {more} more than {excess.source} {_amount(field, excess.limit)}")
-    for field in dict.fromkeys(excess.field for excess in over):
-        places = top_places(sites, _AMOUNTS[field], _TOP_PLACES)
-        if places:
-            lines.append(f"most of its {field}:")
-            lines += [f"  {_amount(field, value):>14}  {_shorter(place)}" for value, place in places]
+    for field, measured, limit, grown in over:
+        words = _WORDS[field].format(_exactly(field, measured))
+        more = _exactly(field, measured - limit)
+        source = f"in {base_name}, where it was" if grown else "its limit of"
+        lines.append(f"it {words}: {more} more than {source} {_amount(field, limit)}")
+    for field, grown in dict.fromkeys((excess.field, excess.grown) for excess in over):
+        lines += _places(field, grown, sites, base, base_name)
     return "votrace: " + "\n".join(lines)

@@ -201,22 +201,43 @@ def _short(function: Callable[..., Any]) -> str:
     return name.encode()[-_NAME_BYTES_MAX:].decode(errors="ignore")
 
 
+def _settle() -> None:
+    """Free what the collector can free, the interpreter's own lists of free objects with it."""
+    # The cache of methods is found by address, so it is chance which names it would let go of.
+    _clear_type_cache()
+    gc.collect()
+
+
 def call_marked(
     marked: region, function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
     """Call @function in the region @marked, with nothing but its own doing in it.
 
-    What the collector can free is freed before the begin and before the end, the interpreter's own
-    lists of free objects with it: what is kept is what is reachable. The result is alive at the end.
+    The collector runs before the begin and before the end: what is kept is what is reachable. The
+    result is alive at the end.
     """
     __tracebackhide__ = True  # of no interest in pytest
-    # The cache of methods is found by address, so it is chance which names it would let go of.
-    _clear_type_cache()
-    gc.collect()
+    _settle()
     marked.__enter__()
     try:
         # With keywords the call copies their dictionary.
         result = function(*args, **kwargs) if kwargs else function(*args)
+        gc.collect()
+    finally:
+        marked.__exit__()
+    return result
+
+
+async def await_marked(
+    marked: region, function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """call_marked() for a function that has to be awaited: what else its loop does meanwhile is in
+    the region, too."""
+    __tracebackhide__ = True
+    _settle()
+    marked.__enter__()
+    try:
+        result = await function(*args, **kwargs)
         gc.collect()
     finally:
         marked.__exit__()

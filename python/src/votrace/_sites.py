@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Call sites as `votreport show --json` has them, and in words."""
 
+import os
 from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 _PYTHON = "[python]"  # the module of all Python code
@@ -76,12 +77,38 @@ def sites_of(shown: Dict[str, Any], region: Dict[str, Any]) -> List[Site]:
     return sites
 
 
+def _sums(
+    sites: Sequence[Site], key: Callable[[Site], Any], amount: Callable[[Site], int]
+) -> Dict[Any, int]:
+    sums: Dict[Any, int] = {}
+    for site in sites:
+        sums[key(site)] = sums.get(key(site), 0) + amount(site)
+    return sums
+
+
+def _most(sums: Dict[Any, int], count: int) -> List[Tuple[int, Any]]:
+    ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return [(value, place) for place, value in ordered[:count] if value > 0]
+
+
 def top_places(
     sites: Sequence[Site], amount: Callable[[Site], int], count: int
 ) -> List[Tuple[int, str]]:
     """The places with most, sites of one place added up: at most @count, none without any."""
-    sums: Dict[str, int] = {}
-    for site in sites:
-        sums[site.place] = sums.get(site.place, 0) + amount(site)
-    ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
-    return [(value, place) for place, value in ordered[:count] if value > 0]
+    return _most(_sums(sites, lambda site: site.place, amount), count)
+
+
+def _function(site: Site) -> Tuple[str, str]:
+    """What is still the same when lines have moved, and the folder is another."""
+    return site.function, os.path.basename(site.file)
+
+
+def grown_places(
+    before: Sequence[Site], after: Sequence[Site], amount: Callable[[Site], int], count: int
+) -> List[Tuple[int, str]]:
+    """The functions with more of it than @before, named by the place that has most of theirs."""
+    sums = _sums(after, _function, amount)
+    for function, value in _sums(before, _function, amount).items():
+        sums[function] = sums.get(function, 0) - value
+    places = {_function(site): site.place for site in sorted(after, key=amount)}
+    return [(value, places.get(function, "")) for value, function in _most(sums, count)]

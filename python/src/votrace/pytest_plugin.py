@@ -8,27 +8,25 @@ Tests are measured where pytest runs under libvotrace.so: `pytest --votrace` sta
 does `votreport run --python --db runs.db -- python -m pytest`. Without either, tests run as ever.
 """
 
+import collections
 import functools
 import hashlib
 import inspect
-import json
 import os
-import subprocess
-import sys
+import unittest
 from pathlib import Path
-from typing import Any, Callable, Dict, Generator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Generator, List, Optional, Sequence, Tuple
 
 import pytest
 
-from . import _limits, _region, _tools
-from ._sites import sites_of
+from . import _base, _limits, _region, _rerun, _tools
+from ._sites import Site, sites_of
 
-_FOLDER = "VOTRACE_PYTEST"  # set by the pytest that started this one under the library
 _HOW = (
     "run `pytest --votrace ...`, or `votreport run --python --db runs.db -- python -m pytest ...`"
 )
 _KEY: "pytest.StashKey[_limits.Marked]" = pytest.StashKey()
-_NUMBERS: "pytest.StashKey[_limits.Numbers]" = pytest.StashKey()
+_RESULT: "pytest.StashKey[Result]" = pytest.StashKey()
 _LISTED = 10
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -48,13 +46,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--votrace-compare",
         metavar="STORE",
-        help="a test fails when its peak, or what it keeps, has grown since the run in this store",
+        help="a test fails when its peak, or what it keeps, has grown since its newest run in this "
+        "store; allocations: see --votrace-tolerance-allocs",
     )
     group.addoption(
         "--votrace-tolerance",
         metavar="SIZE",
         default="1 KiB",
-        help="growth that is let pass (default: 1 KiB)",
+        help="growth of the peak, and of what is kept, that is let pass (default: 1 KiB)",
+    )
+    group.addoption(
+        "--votrace-tolerance-allocs",
+        metavar="N",
+        type=int,
+        help="fail on growth of the number of allocations, too, by more than N blocks (otherwise "
+        "it is listed: tests that wait, or have threads, need not allocate as often each time)",
     )
     group.addoption(
         "--votrace-warmup",
@@ -86,60 +92,29 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> Optional[int]:
     """Start pytest again under the library, when --votrace asks for it."""
-    if not config.option.votrace or _region.active() or config.option.help:
+    if not _rerun.is_wanted(config):
         return None
-    if _FOLDER in os.environ:
-        raise pytest.UsageError(
-            f"--votrace: libvotrace.so records nothing in {sys.executable}: it has to be dynamically "
-            "linked, without privileges of its own, and for the same machine"
-        )
     capture = config.pluginmanager.getplugin("capturemanager")
     if capture is not None:
         capture.suspend_global_capture(in_=True)
     try:
         with _tools.work_folder() as name:
-            return _run_again(config, Path(name))
+            return _rerun.run_again(config, Path(name))
     except _tools.NotAvailable as error:
         raise pytest.UsageError(f"--votrace: {error}") from None
 
 
-def _run_again(config: pytest.Config, folder: Path) -> int:
-    environment = _tools.measured_environment(folder)
-    environment.setdefault("PYTHONMALLOC", "malloc")
-    environment.setdefault("PYTHONHASHSEED", "0")
-    environment[_FOLDER] = str(folder)
-    command = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore
-    command += ["-m", "pytest", *map(str, config.invocation_params.args)]
-    child = subprocess.Popen(command, env=environment, cwd=config.invocation_params.dir)
-    while True:
-        try:
-            status = child.wait()
-            break
-        except KeyboardInterrupt:  # it has the terminal's as well, and ends as it sees fit
-            continue
-    if config.option.votrace_db:
-        _store(config, folder, sorted(folder.glob("*.vtr")), [])
-    return status if status >= 0 else 128 - status
-
-
-def _store(config: pytest.Config, folder: Path, traces: List[Path], options: List[str]) -> None:
-    """Put the tests that were listed in @folder into the store."""
-    lists = [path.read_bytes() for path in sorted(folder.glob("*.tests"))]
-    pids = {path.stem for path in folder.glob("*.tests")}
-    measured = [str(trace) for trace in traces if trace.stem in pids or options]
-    if not lists or not measured:
-        return
-    names = folder / "tests.list"
-    names.write_bytes(b"".join(lists))
-    store = str(Path(config.invocation_params.dir, config.option.votrace_db))
-    _tools.votreport(["import", "--db", store, "--regions", str(names), *options, *measured])
+def benchmark_name(test: str) -> str:
+    """The test's id as text of one line that can be stored anywhere."""
+    line = test.replace("\t", " ").replace("\r", " ").replace("\n", " ")
+    return line.encode(errors="backslashreplace").decode()
 
 
 def region_name(test: str) -> str:
-    """The test's id, shortened to what a region's name can hold, and yet its own."""
-    encoded = test.encode()
+    """Its benchmark's name, shortened to what a region's name can hold, and yet its own."""
+    encoded = benchmark_name(test).encode()
     if len(encoded) <= 63 and test != "process":
-        return test
+        return benchmark_name(test)
     digest = hashlib.sha256(encoded).hexdigest()[:16]
     return encoded[-46:].decode(errors="ignore") + "#" + digest
 
@@ -157,16 +132,35 @@ def _positional(
     return tuple(args), rest
 
 
-def _base_of(path: Path) -> Dict[str, _limits.Numbers]:
-    """What each benchmark of a store needed in its newest run."""
-    if not path.is_file():
-        raise ValueError(f"--votrace-compare: {path}: there is no such store")
-    question = "SELECT benchmark, peak_added, net, allocations FROM v_latest WHERE ordinal > 0"
-    rows = json.loads(_tools.votreport(["sql", "--json", str(path), question]) or "[]")
-    return {
-        row["benchmark"]: _limits.Numbers(row["peak_added"], row["net"], row["allocations"])
-        for row in rows
-    }
+class Result:
+    """What is known of one test that ran: all of it is plain data, to travel in its report."""
+
+    def __init__(self, marked: _limits.Marked) -> None:
+        self.numbers: Optional[_limits.Numbers] = None  #: None: not measured to its end
+        self.has_limits = bool(marked.limits)
+        self.failed = False  #: for another reason; a part of it (a subtest) may have
+        self.over = False  #: a limit was not kept, or it has grown
+        self.grown = False
+        self.unlike: Optional[str] = None  #: why its earlier run cannot be compared; "": it was
+        self.more_allocs = 0  #: than in that run
+        self.warmup_left_out = False
+
+    def data(self) -> Dict[str, Any]:
+        numbers = None if self.numbers is None else list(self.numbers)
+        return {**vars(self), "numbers": numbers}
+
+
+def _own_sites(region: _region.region) -> List[Site]:
+    """Of the newest instance of @region in this process, but for our own. NotAvailable."""
+    with _tools.work_folder() as folder:
+        shown = _tools.show_region(_tools.own_trace(), region.name, Path(folder, "sites.db"))
+        sites = sites_of(shown, shown["regions"][-1])
+        return [site for site in sites if not site.file.startswith(_OWN)]
+
+
+def _is_unittest(item: pytest.Item) -> bool:
+    cls = getattr(item, "cls", None)
+    return isinstance(cls, type) and issubclass(cls, unittest.TestCase)
 
 
 class Plugin:
@@ -175,22 +169,23 @@ class Plugin:
     def __init__(self, config: pytest.Config) -> None:
         option = config.option
         self.config = config
-        self.active = _region.active()
-        self.slack = _limits.parse_bytes(option.votrace_tolerance)
+        self.active = _region.active() and not _rerun.is_wanted(config)
+        size, blocks = _limits.parse_bytes(option.votrace_tolerance), option.votrace_tolerance_allocs
+        self.tolerance = _limits.Tolerance(size, size, blocks)
         self.all = bool(option.votrace or option.votrace_db or option.votrace_compare)
-        self.base: Dict[str, _limits.Numbers] = {}
-        self.base_name = option.votrace_compare or ""
-        self.unchecked = 0
-        self.seen: List[Tuple[str, List[int]]] = []
+        self.base: Optional[_base.Base] = None
+        self.ran: Dict[str, Dict[str, Any]] = {}  # by id; the last, where a test was repeated
         if option.votrace_warmup < 0:
             raise ValueError("--votrace-warmup takes a number that is not negative")
+        if min(size, blocks or 0) < 0:
+            raise ValueError("the growth that is let pass is not negative")
+        self.folder: Optional[str] = None  # where to list what was measured
+        self.own: Optional[Any] = None  # that folder, when nobody else wants it
         if not self.active:
             return
-        if option.votrace_compare:
-            self.base = _base_of(Path(config.invocation_params.dir, option.votrace_compare))
+        self.base = _base.read_base(config)
         _region.rehearse()
-        self.folder = os.environ.get(_FOLDER)
-        self.own: Optional[Any] = None
+        self.folder = _rerun.folder_of(config)
         if self.folder is None and option.votrace_db:
             self.own = _tools.work_folder()
             self.folder = self.own.name
@@ -206,13 +201,40 @@ class Plugin:
                 raise pytest.UsageError(f"{item.nodeid}: its mark votrace: {error}") from None
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, Any, None]:
-        marked = pyfuncitem.stash.get(_KEY, None)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, None]:
+        """Measure what is no function of pytest's own: methods of unittest's, doctests, others."""
+        marked = item.stash.get(_KEY, None)
         if marked is None:
             yield
             return
-        if not self.active:
-            self.unchecked += bool(marked.limits)
+        result = item.stash[_RESULT] = Result(marked)
+        if not self.active or (isinstance(item, pytest.Function) and not _is_unittest(item)):
+            yield
+            return
+        # setUp and tearDown are called by what calls the method, so they are left out.
+        method = item.obj if isinstance(item, pytest.Function) else None
+        if method is not None:
+            holder, name = method.__self__, item.name
+            replacement = self._in_region(item, method, marked)
+        else:
+            # What its first call leaves behind, a second might stumble over.
+            result.warmup_left_out = self._warmup(marked) > 0
+            holder, name = item, "runtest"
+            replacement = self._in_region(item, item.runtest, marked._replace(warmup=0))
+        setattr(holder, name, replacement)
+        if isinstance(item, pytest.Function):
+            item.obj = replacement
+        try:
+            yield
+        finally:
+            vars(holder).pop(name, None)
+            if isinstance(item, pytest.Function):
+                item.obj = method
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, Any, None]:
+        marked = pyfuncitem.stash.get(_KEY, None)
+        if marked is None or not self.active:
             yield
             return
         function = pyfuncitem.obj
@@ -222,12 +244,17 @@ class Plugin:
         finally:
             pyfuncitem.obj = function
 
+    def _warmup(self, marked: _limits.Marked) -> int:
+        if marked.warmup is None:
+            return int(self.config.option.votrace_warmup)
+        return marked.warmup
+
     def _in_region(
-        self, item: pytest.Function, function: Callable[..., Any], marked: _limits.Marked
+        self, item: pytest.Item, function: Callable[..., Any], marked: _limits.Marked
     ) -> Callable[..., Any]:
         """The test's function, measured and judged by whoever calls it."""
         region = _region.region(region_name(item.nodeid), thread=marked.thread)
-        warmup = self.config.option.votrace_warmup if marked.warmup is None else marked.warmup
+        warmup = self._warmup(marked)
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
@@ -235,8 +262,7 @@ class Plugin:
                 __tracebackhide__ = True
                 for _ in range(warmup):
                     await function(*args, **kwargs)
-                with region:
-                    result = await function(*args, **kwargs)
+                result = await _region.await_marked(region, function, args, kwargs)
                 self._judge(item, region, marked)
                 return result
 
@@ -246,43 +272,42 @@ class Plugin:
         def in_region(*args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
             by_position, rest = _positional(function, kwargs)
+            by_position, plain = args + by_position, function
+            if inspect.ismethod(function):  # a call of which copies many arguments
+                by_position, plain = (function.__self__, *by_position), function.__func__
             for _ in range(warmup):
-                function(*args, *by_position, **rest)
-            result = _region.call_marked(region, function, args + by_position, rest)
+                plain(*by_position, **rest)
+            result = _region.call_marked(region, plain, by_position, rest)
             self._judge(item, region, marked)
             return result
 
         return in_region
 
-    def _judge(
-        self, item: pytest.Function, region: _region.region, marked: _limits.Marked
-    ) -> None:
-        stats = region.stats
-        if stats is None:
+    def _judge(self, item: pytest.Item, region: _region.region, marked: _limits.Marked) -> None:
+        stats, result = region.stats, item.stash[_RESULT]
+        if stats is None or result.failed:
             return
-        numbers = _limits.Numbers(stats.peak_added, stats.net, stats.allocations)
-        item.stash[_NUMBERS] = numbers
-        self._list(item.nodeid, region.name)
-        base = self.base.get(item.nodeid)
-        over = _limits.excesses(numbers, marked.limits, base, self.slack, self.base_name)
-        if over:
-            pytest.fail(_limits.explain(over, self._sites(region)), pytrace=False)
-
-    def _list(self, test: str, name: str) -> None:
-        if self.folder is None:
+        result.numbers = _limits.Numbers(stats.peak_added, stats.net, stats.allocations)
+        base, test = self.base, benchmark_name(item.nodeid)
+        earlier = base.tests.get(test) if base else None
+        result.unlike = earlier.unlike if earlier else None
+        before = earlier.numbers if earlier and not earlier.unlike else None
+        if before:
+            result.more_allocs = max(0, result.numbers.allocs - before.allocs)
+        over = _limits.excesses(result.numbers, marked.limits, before, self.tolerance)
+        if not over:
             return
-        test = test.replace("\t", " ").replace("\n", " ")
-        with open(Path(self.folder, f"{os.getpid()}.tests"), "a", encoding="utf-8") as file:
-            file.write(f"{name}\t{test}\n")
+        result.over, result.grown = True, any(excess.grown for excess in over)
+        sites, sites_before = self._sites(lambda: _own_sites(region)), []
+        if base and result.grown:
+            sites_before = self._sites(functools.partial(base.sites, test))
+        words = _limits.explain(over, sites, sites_before, base.name if base else "")
+        pytest.fail(words, pytrace=False)
 
-    def _sites(self, region: _region.region) -> List[Any]:
-        """The newest instance's, but our own; none, with a warning, when the trace cannot be read."""
+    def _sites(self, find: Callable[[], List[Site]]) -> List[Site]:
+        """What @find finds; none, with a warning, when that cannot be read."""
         try:
-            with _tools.work_folder() as folder:
-                store = Path(folder, "sites.db")
-                shown = _tools.show_region(_tools.own_trace(), region.name, store)
-                sites = sites_of(shown, shown["regions"][-1])
-                return [site for site in sites if not site.file.startswith(_OWN)]
+            return find()
         except _tools.NotAvailable as error:
             self.config.issue_config_time_warning(pytest.PytestWarning(f"votrace: {error}"), 2)
             return []
@@ -292,34 +317,101 @@ class Plugin:
         self, item: pytest.Item, call: "pytest.CallInfo[None]"
     ) -> Generator[None, Any, None]:
         outcome = yield
-        numbers = item.stash.get(_NUMBERS, None)
-        if numbers is not None and call.when == "call":
-            outcome.get_result().votrace = list(numbers)
+        result = item.stash.get(_RESULT, None)
+        if result is None or call.when != "call":
+            return
+        report = outcome.get_result()
+        if not report.passed and not result.over:
+            result.numbers = None  # it did not come to its end: no number to compare with
+            result.failed = result.failed or report.failed
+        if result.numbers is not None and self.folder is not None:
+            test = benchmark_name(item.nodeid)
+            _rerun.append_to_list(self.folder, region_name(item.nodeid), test)
+        report.votrace = result.data()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        numbers = getattr(report, "votrace", None)
-        if numbers is not None:
-            self.seen.append((report.nodeid, numbers))
+        result = getattr(report, "votrace", None)
+        if result is not None:
+            self.ran[report.nodeid] = {**result, "passed": report.passed}
 
     def pytest_sessionfinish(self) -> None:
         if self.active and self.own is not None:
             # Somebody else's recording: it goes on, so that a snapshot has to do.
-            with self.own:
-                if list(Path(self.folder or "").glob("*.tests")):
-                    _store(self.config, Path(self.own.name), [_tools.own_trace()], ["--force"])
-
+            with self.own as folder:
+                store = Path(self.config.invocation_params.dir, self.config.option.votrace_db)
+                own = [_tools.own_trace()] if list(Path(folder).glob("*.tests")) else []
+                _rerun.store_tests(store, Path(folder), own, os.environ, ["--force"])
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if self.unchecked:
-            terminalreporter.write_line(
-                f"votrace: limits of {self.unchecked} tests were not checked: {_HOW}", yellow=True
-            )
-        if not self.seen or not self.all:
+        for line in self._notes():
+            terminalreporter.write_line(f"votrace: {line}", yellow=True)
+        if self.base and not self.config.option.collectonly:
+            self._write_comparison(terminalreporter, self.base)
+        measured = {test: row["numbers"] for test, row in self.ran.items() if row["numbers"]}
+        if not measured or not self.all:
             return
         terminalreporter.write_sep("-", "votrace: memory of tests")
         terminalreporter.write_line(f"{'peak added':>12} {'kept':>12} {'allocations':>12}  test")
-        ordered = sorted(self.seen, key=lambda row: (-row[1][0], row[0]))
+        ordered = sorted(measured.items(), key=lambda row: (-row[1][0], row[0]))
         for test, (peak, net, allocs) in ordered[:_LISTED]:
             sizes = f"{_limits.bytes_text(peak):>12} {_limits.bytes_text(net):>12}"
             terminalreporter.write_line(f"{sizes} {allocs:>12,}  {test}")
         if len(ordered) > _LISTED:
             terminalreporter.write_line(f"and {len(ordered) - _LISTED} more")
+
+    def _notes(self) -> Generator[str, None, None]:
+        """What was asked for and not done."""
+        unmeasured = {
+            test: row
+            for test, row in self.ran.items()
+            if row["passed"] and not row["failed"] and not row["numbers"]
+        }
+        limited = sum(row["has_limits"] for row in unmeasured.values())
+        if limited and not self.active:
+            yield f"limits of {_tests(limited)} were not checked: {_HOW}"
+        if unmeasured and self.active:
+            yield (
+                f"{_tests(len(unmeasured))} could not be measured, {limited} of them with limits: "
+                f"{_some(list(unmeasured))}"
+            )
+        cold = [test for test, row in self.ran.items() if row["warmup_left_out"]]
+        if cold:
+            yield (
+                f"{_tests(len(cold))} measured without a warm-up, which only functions have: "
+                f"{_some(cold)}"
+            )
+
+    def _write_comparison(self, terminalreporter: Any, base: _base.Base) -> None:
+        rows = {benchmark_name(test): row for test, row in self.ran.items() if row["numbers"]}
+        compared = sum(row["unlike"] == "" for row in rows.values())
+        grown = sum(row["grown"] for row in rows.values())
+        new = sum(row["unlike"] is None for row in rows.values())
+        missing = len(base.tests.keys() - rows.keys())
+        line = f"votrace: {_tests(compared)} compared with {base.name}, {grown} grown"
+        if new:
+            line += f"; not in it: {new}"
+        if missing:
+            line += f"; in it, but not measured now: {missing}"
+        terminalreporter.write_line(line, yellow=bool(new or missing), red=grown > 0)
+        more = {test: row["more_allocs"] for test, row in rows.items() if row["more_allocs"]}
+        if more and self.tolerance.allocs is None:
+            most = sorted(more, key=lambda test: (-more[test], test))
+            terminalreporter.write_line(
+                f"votrace: {_tests(len(more))} allocated more often than there, which is not judged "
+                "without --votrace-tolerance-allocs: "
+                + _some([f"{test} (+{more[test]:,})" for test in most])
+            )
+        reasons = collections.Counter(row["unlike"] for row in rows.values() if row["unlike"])
+        for reason, count in sorted(reasons.items()):
+            terminalreporter.write_line(
+                f"votrace: {_tests(count)} not compared with {base.name}: {reason}", yellow=True
+            )
+
+
+def _tests(count: int) -> str:
+    return f"{count} test" + ("s" if count != 1 else "")
+
+
+def _some(tests: Sequence[str]) -> str:
+    """Three of them, and how many more."""
+    more = f" and {len(tests) - 3} more" if len(tests) > 3 else ""
+    return ", ".join(tests[:3]) + more
