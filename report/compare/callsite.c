@@ -3,8 +3,9 @@
  * callsite.c: which frame tells something, and when two frames are the same.
  *
  * Helpers are told by where they live (libraries of the system, headers of C++'s library, the
- * interpreter) and by their names (functions that hand memory through). The rule only chooses what
- * is shown and how sites are grouped; sums are the same under any rule.
+ * interpreter and its own extensions) and by their names (functions that hand memory through); what
+ * interpreted code called counts only where its sources are known. The rule only chooses what is
+ * shown and how sites are grouped; sums are the same under any rule.
  */
 #include "callsite.h"
 
@@ -94,7 +95,8 @@ static bool file_is_helper(const char *file) {
 
 bool callsite_module_is_system(const struct profile *profile, uint32_t module) {
     const char *path = profile->modules[module].path;
-    if (profile->modules[module].is_interpreter)
+    /* Python's own extensions are there: _json, _pickle, _ssl. */
+    if (profile->modules[module].is_interpreter || strstr(path, "/lib-dynload/"))
         return true;
     if (strncmp(callsite_basename(path), "libvotrace", strlen("libvotrace")) == 0)
         return true;
@@ -123,16 +125,24 @@ bool callsite_is_outermost(const struct profile *profile, uint32_t node) {
     return profile->nodes[node].parent == 0;
 }
 
-/* A stripped extension of an interpreter tells less than the function that called it. */
-static uint32_t node_with_name(const struct profile *profile, uint32_t nameless) {
-    for (uint32_t node = nameless; node != 0; node = profile->nodes[node].parent) {
+/*
+ * An extension of an interpreter without its sources' lines, as packages come, tells less than
+ * who called it: interpreted code, or an extension that has them. @own where neither did.
+ */
+static uint32_t node_with_source(const struct profile *profile, uint32_t own) {
+    uint32_t with_source = 0;
+    if (callsite_frame(profile, own)->file[0] != '\0')
+        return own;
+    for (uint32_t node = own; node != 0; node = profile->nodes[node].parent) {
         const struct profile_frame *frame = callsite_frame(profile, node);
-        if (profile->modules[frame->module].is_code)
-            return node;
-        if (frame->function[0] != '\0' && !frame_is_helper(profile, node))
-            break;
+        bool is_code = profile->modules[frame->module].is_code;
+        bool has_source = frame->file[0] != '\0' && !frame_is_helper(profile, node);
+        if (with_source == 0 && (is_code || has_source))
+            with_source = node;
+        if (is_code)
+            return with_source;
     }
-    return nameless;
+    return own;
 }
 
 uint32_t callsite_telling_node(const struct profile *profile, uint32_t innermost) {
@@ -141,7 +151,7 @@ uint32_t callsite_telling_node(const struct profile *profile, uint32_t innermost
         if (strcmp(function, "_start") == 0)
             break; /* what ran before main: the loader, constructors */
         if (!frame_is_helper(profile, node))
-            return function[0] != '\0' ? node : node_with_name(profile, node);
+            return node_with_source(profile, node);
     }
     return innermost;
 }

@@ -25,14 +25,17 @@ static uint32_t stack_of(struct trace_builder *b, char functions[BUILDER_NODES][
         bool in_library = strncmp(at, "lib:", 4) == 0;
         bool is_nameless = in_library || strncmp(at, "hid:", 4) == 0;
         bool is_python = strncmp(at, "py:", 3) == 0;
-        uint64_t address = (in_library  ? 0x90000u
-                            : is_python ? 0xb0000u
-                                        : 0x10000u) +
+        bool is_pythons_own = strncmp(at, "ext:", 4) == 0;
+        size_t lead = is_python ? 3 : is_pythons_own ? 4 : 0;
+        uint64_t address = (in_library       ? 0x90000u
+                            : is_python      ? 0xb0000u
+                            : is_pythons_own ? 0xd0000u
+                                             : 0x10000u) +
                            16u * b->header.node_count;
         node = trace_builder_node(b, node, address);
         assert_true(length < FUNCTION_BYTES);
         if (!is_nameless)
-            memcpy(functions[node], at + (is_python ? 3 : 0), length - (is_python ? 3 : 0));
+            memcpy(functions[node], at + lead, length - lead);
         at += length + (at[length] == '/');
     }
     return node;
@@ -69,6 +72,11 @@ static void frame_name(struct profile *profile, uint32_t node, const char *words
         return;
     const char *file = words + length + 1;
     size_t file_length = strcspn(file, ":");
+    if (file_length == 0) {
+        frame->file = "";
+        frame->lineno = 0;
+        return;
+    }
     char *kept = (char *)keep(profile, "/src/", file, file_length);
     for (char *plus = kept; (plus = strchr(plus, '+')) != NULL;)
         *plus = '/';
@@ -100,6 +108,7 @@ void run_build(struct run *ret_run, const char *name, const char *format,
     trace_builder_module(&b, "/opt/victim", 0x10000, 0x20000, 0);
     trace_builder_module(&b, "/usr/lib/x86_64-linux-gnu/libxml2.so.2", 0x90000, 0xa0000, 0);
     trace_builder_module(&b, PROFILE_CODE_PATH, 0xb0000, 0xc0000, 0);
+    trace_builder_module(&b, "/opt/lib/python3.12/lib-dynload/_json.so", 0xd0000, 0xe0000, 0);
     trace_builder_allocate(&b, 0, 500);
     uint32_t region = region_name ? trace_builder_begin(&b, region_name) : 0;
     for (size_t i = 0; i < count; i++)
