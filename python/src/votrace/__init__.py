@@ -10,6 +10,7 @@ Regions are measured in a process that libvotrace.so is preloaded into (`votrepo
 elsewhere they do nothing. `measure` starts such a process for one call.
 """
 
+from ._child import Traceback
 from ._measure import Call, ChildDied, Frame, Measurement, Measurer, Site, measure
 from ._region import Stats, active, region
 from ._tools import NotAvailable, StaticPython
@@ -26,6 +27,7 @@ __all__ = [
     "Site",
     "StaticPython",
     "Stats",
+    "Traceback",
     "active",
     "measure",
     "region",
