@@ -8,99 +8,125 @@ allocates: votrace with VOTRACE_STACKS=all, memray with --trace-python-allocator
 take turns with the same process alone. Needs a machine that does nothing else; FOLDER is that
 of astropy_votable.py. docs/astropy.md shows the result (--write).
 """
+
 import argparse
-import json
 import os
 import statistics
 import time
 
-import examples_environment as surroundings
+import figures
+import surroundings
 
 FORMATS = ("tabledata", "binary")
 WAYS = ("alone", "alone, malloc", "votrace", "memray")
 
 
 class Measuring:
-    def __init__(self, options):
-        self.work = os.path.abspath(options.work)
-        self.library = surroundings.find_library(options.library)
-        self.python = surroundings.make_environment(os.path.join(self.work, "environment"))
-        self.folder = surroundings.make_files(self.python, self.work, options.rows)
-        self.output = os.path.join(self.work, "overhead.out")
+    def __init__(self, options, library):
+        self._work = os.path.abspath(options.work)
+        self._library = library
+        self._rows = options.rows
+        self._python = surroundings.make_environment(os.path.join(self._work, "environment"))
+        self._output = os.path.join(self._work, "overhead.out")
 
-    def command(self, way, name):
+    def make_file(self, name):
+        return surroundings.make_file(self._python, self._work, name, self._rows)
+
+    def _command(self, way, name):
         words = [surroundings.WORKLOAD, "parse", "--method", "plain", "--before", "imports"]
-        words += ["--file", os.path.join(self.folder, name + ".xml")]
+        words += ["--rows", str(self._rows), "--file", self.make_file(name)]
         if way != "memray":
-            return [self.python, *words]
-        memray = [self.python, "-m", "memray", "run", "--trace-python-allocators", "--native"]
-        return [*memray, "--quiet", "--force", "--output", self.output, *words]
+            return [self._python, *words]
+        memray = [self._python, "-m", "memray", "run", "--trace-python-allocators", "--native"]
+        return [*memray, "--quiet", "--force", "--output", self._output, *words]
 
-    def environment(self, way):
+    def _environment(self, way):
         if way == "votrace":
             settings = {"VOTRACE_STACKS": "all", "VOTRACE_DEPTH": "256"}
-            return surroundings.child_environment(self.library, self.output, **settings)
+            return surroundings.child_environment(self._library, self._output, **settings)
         settings = {"PYTHONMALLOC": "malloc"} if way == "alone, malloc" else {}
-        return surroundings.child_environment(None, None, **settings)
+        return surroundings.child_environment(**settings)
 
     def measure(self, way, name):
         """Seconds of the process, of its parse, and the bytes that were written."""
-        if os.path.exists(self.output):
-            os.unlink(self.output)
+        command, environment = self._command(way, name), self._environment(way)
         start = time.perf_counter()
-        said = surroundings.run_child(self.command(way, name), self.environment(way))
+        said = surroundings.run_child(command, environment)
         process = time.perf_counter() - start
-        written = os.stat(self.output).st_size if os.path.exists(self.output) else 0
-        return {"process": process, "parse": said["seconds"], "written": written}
+        written = 0
+        if os.path.exists(self._output):
+            written = os.stat(self._output).st_size
+            os.unlink(self._output)
+        found = {"process": process, "parse": said["seconds"], "written": written}
+        return {"format": name, "way": way, **found}
+
+
+def of(results, name, way, key):
+    return [each[key] for each in results if (each["format"], each["way"]) == (name, way)]
+
+
+def added(results, name, way):
+    """Seconds on top of the process alone, of the medians."""
+    taken = statistics.median(of(results, name, way, "process"))
+    return taken - statistics.median(of(results, name, "alone", "process"))
 
 
 def table(results):
     rows = []
     for name in FORMATS:
-        of_way = {way: [r for r in results if (r["format"], r["way"]) == (name, way)] for way in WAYS}
-        plain = statistics.median(r["process"] for r in of_way["alone"])
-        for way, measured in of_way.items():
-            seconds = [r["process"] for r in measured]
-            median = statistics.median(seconds)
+        alone = statistics.median(of(results, name, "alone", "process"))
+        for way in WAYS:
+            seconds = of(results, name, way, "process")
             rows.append(
-                (name, way, f"{median:.2f}", f"{min(seconds):.2f}-{max(seconds):.2f}")
-                + (f"{median - plain:.2f}", f"{median / plain:.2f}")
-                + (f"{statistics.median(r['parse'] for r in measured):.2f}",)
-                + (surroundings.human(measured[0]["written"]),)
+                (name, way, f"{statistics.median(seconds):.2f}")
+                + (f"{min(seconds):.2f}-{max(seconds):.2f}", f"{added(results, name, way):.2f}")
+                + (f"{statistics.median(seconds) / alone:.2f}",)
+                + (f"{statistics.median(of(results, name, way, 'parse')):.2f}",)
+                + (figures.median(of(results, name, way, "written")), len(seconds))
             )
-    heading = ("format", "under", "process s", "range", "added s", "x alone", "parse s", "written")
-    return surroundings.aligned_table(heading, rows, left=2)
+    heading = ("format", "under", "process s", "range", "added s", "x alone", "parse s")
+    return figures.aligned_table((*heading, "written", "runs"), rows, words=2)
 
 
-def main():
+def comparison(results):
+    said = [
+        f"{added(results, name, 'votrace') / added(results, name, 'memray'):.2f} on {name.upper()}"
+        for name in FORMATS
+    ]
+    return f"Of the time that memray adds, votrace adds {' and '.join(said)}."
+
+
+def read_options():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--work", required=True, metavar="FOLDER")
-    parser.add_argument("--library", metavar="FILE", help="libvotrace.so")
     parser.add_argument(
-        "--rounds", type=int, default=5, help="to add to those that FOLDER has (%(default)s)"
+        "--work", required=True, metavar="FOLDER", help="is made where there is none"
     )
+    parser.add_argument("--library", metavar="FILE", help="libvotrace.so")
+    parser.add_argument("--rounds", type=int, default=5, help="(%(default)s)")
     parser.add_argument("--rows", type=int, default=1_000, help="(%(default)s)")
-    parser.add_argument("--write", metavar="FILE", help="put the table into this document")
-    options = parser.parse_args()
-    os.makedirs(options.work, exist_ok=True)
-    measuring = Measuring(options)
-    path = os.path.join(measuring.work, f"overhead-{options.rows}.json")
-    measured = []
-    if os.path.exists(path):
-        with open(path) as earlier:
-            measured = json.load(earlier)
-    for _ in range(options.rounds):
-        for name in FORMATS:
-            for way in WAYS:
-                measured.append({"format": name, "way": way, **measuring.measure(way, name)})
-    with open(path, "w") as written:
-        json.dump(measured, written)
-    text = table(measured)
-    print(text)
+    parser.add_argument("--write", metavar="FILE.md", help="put the table into this document")
+    return parser.parse_args()
+
+
+def main():
+    options = read_options()
+    document = None
     if options.write is not None:
-        surroundings.replace_figures(options.write, "overhead", text + "\n")
+        document = surroundings.open_document(options.write, ["overhead"])
+    library = surroundings.find_library(options.library)
+    os.makedirs(options.work, exist_ok=True)
+    measuring = Measuring(options, library)
+    for name in FORMATS:  # once unmeasured, so that compiled files and tables are there
+        measuring.measure("memray", name)
+    turns = [(name, way) for _ in range(options.rounds) for name in FORMATS for way in WAYS]
+    measured = [measuring.measure(way, name) for name, way in turns]
+    text = f"{table(measured)}\n\n{comparison(measured)}"
+    print(text)
+    if document is not None:
+        document.replace("overhead", text)
+        document.save()
 
 
 if __name__ == "__main__":

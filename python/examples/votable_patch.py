@@ -7,11 +7,9 @@ sees them, and decoded as it comes; rows are then read from the decoded pieces, 
 it is used up. Made for documents such as votable_workload.py writes: it looks for "<STREAM" in
 the bytes, and knows nothing of comments and CDATA.
 """
+
 import binascii
 import collections
-
-from astropy.io.votable import tree
-from astropy.utils.xml import iterparser
 
 OPENING = b"<STREAM"
 CLOSING = b"</STREAM"
@@ -66,9 +64,8 @@ class Filter:
     def _pass_on(self, data, at_end):
         passed = []
         while True:
-            at = data.find(CLOSING if self._inside else OPENING)
-            end = at if self._inside else data.find(b">", at) + 1
-            if at < 0 or end < at:
+            end = self._end_of_part(data)
+            if end < 0:
                 break
             self._give(data[:end], passed)
             self._inside = not self._inside
@@ -79,7 +76,16 @@ class Filter:
         self._tail = data[len(data) - kept :]
         return b"".join(passed)
 
+    def _end_of_part(self, data):
+        """Where the text of a STREAM ends, or that of another begins: after its tag; or -1."""
+        if self._inside:
+            return data.find(CLOSING)
+        at = data.find(OPENING)
+        end = data.find(b">", at) if at >= 0 else -1
+        return end + 1 if end >= 0 else -1
+
     def _unsure(self, data):
+        """How many bytes at the end may be the beginning of a tag."""
         at = data.rfind(b"<")
         return len(data) - at if at >= 0 and len(data) - at < ENOUGH else 0
 
@@ -92,6 +98,9 @@ class Filter:
 
 def apply():
     """Change the astropy of this process. One document at a time can be read."""
+    from astropy.io.votable import tree
+    from astropy.utils.xml import iterparser
+
     pieces = Pieces()
     open_source = iterparser._convert_to_fd_or_read_function
 

@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The work that astropy_votable.py and astropy_overhead.py measure, in a process of its own.
 
-    votable_workload.py make --rows N --folder FOLDER
+    votable_workload.py make --rows N --format FORMAT --file FILE
     votable_workload.py parse --method METHOD --file FILE ...
+    votable_workload.py versions
 
-`make` writes one table of N rows (ra and dec, and three columns of 64 doubles each) as
-tabledata.xml, binary.xml and binary2.xml. `parse` parses one of them with astropy, and prints
-what the method says of that parse as a line of JSON. Nothing but the parse lies between the
-method's two looks; whatever it takes to look is imported and made ready before.
+`make` writes a table of N rows (ra and dec, and three columns of 64 doubles each). `parse` parses
+such a file with astropy, and prints what the method says of that parse as a line of JSON. Nothing
+but the parse lies between the method's two looks; whatever it takes to look is imported and made
+ready before. `versions` says what takes part.
 """
+
 import argparse
+import functools
 import gc
+import importlib
+import importlib.metadata
 import json
 import os
+import platform
 import resource
+import sys
 import tempfile
 import time
 import warnings
@@ -23,57 +30,62 @@ from astropy.io.votable import from_table, parse
 from astropy.table import Table
 
 import votable_patch
-import votrace_calls
 
 FORMATS = ("tabledata", "binary", "binary2")
 MODULE_ROWS = 200_000
 ARRAY_DOUBLES = 64
+PLACES = 5
 
 warnings.simplefilter("ignore")
 
 
-def make_table(rows):
+def make_document(rows):
     """The table that is parsed; the same bytes for the same number of rows."""
     random = np.random.default_rng(42)
     columns = {"ra": random.uniform(0, 360, rows), "dec": random.uniform(-90, 90, rows)}
     for name in ("spectrum", "error", "model"):
         columns[name] = random.normal(size=(rows, ARRAY_DOUBLES))
-    return Table(columns)
+    return from_table(Table(columns))
 
 
-def write_formats(rows, folder):
-    document = from_table(make_table(rows))
-    for name in FORMATS:
-        document.to_xml(os.path.join(folder, name + ".xml"), tabledata_format=name)
+# What the process did before the parse; each returns what it keeps
 
 
-def imports_only():
-    """A process that has imported astropy and done nothing else."""
+def imports_only(rows):
+    """It has imported astropy, and done nothing else."""
 
 
-def module_data(rows=MODULE_ROWS):
-    """What a benchmark module keeps and throws away when it is imported: arrays of numbers, and
+def module_data(rows):
+    """What a benchmark's module keeps and throws away when it is imported: arrays of numbers, and
     arrays of text that are made of lists."""
     random = np.random.default_rng(7)
-    kept = [random.uniform(0, 360, rows) for _ in range(6)]
-    kept.append(np.array([f"OBJ_{i:08d}" for i in range(rows)]))
-    kept.append(np.array([f"A longer description of object {i // 1000:04d}" for i in range(rows)]))
+    kept = [random.uniform(0, 360, MODULE_ROWS) for _ in range(6)]
+    kept.append(np.array([f"OBJ_{i:08d}" for i in range(MODULE_ROWS)]))
+    long_words = [f"A longer description of object {i // 1000:04d}" for i in range(MODULE_ROWS)]
+    kept.append(np.array(long_words))
     return kept
 
 
 def module_and_setup(rows):
     """The same, then a setup() in this process that makes the table and writes the files."""
-    kept = module_data()
+    kept = module_data(rows)
+    document = make_document(rows)
     with tempfile.TemporaryDirectory() as folder:
-        write_formats(rows, folder)
+        for name in FORMATS:
+            document.to_xml(os.path.join(folder, name + ".xml"), tabledata_format=name)
     return kept
 
 
-BEFORE = {
-    "imports": lambda rows: imports_only(),
-    "module": lambda rows: module_data(),
-    "setup": module_and_setup,
-}
+BEFORE = {"imports": imports_only, "module": module_data, "setup": module_and_setup}
+
+
+def begin(before, rows, patch):
+    """Bring this process to where the parse begins; returns what has to live meanwhile."""
+    if patch:
+        votable_patch.apply()
+    kept = BEFORE[before](rows)
+    gc.collect()
+    return kept
 
 
 # The methods: each returns what it says of work(), and the work's result
@@ -89,7 +101,7 @@ def largest_resident_bytes():
 
 
 def method_plain(work):
-    return {"peak_added": None}, work()
+    return {}, work()
 
 
 def method_rss(work):
@@ -119,53 +131,40 @@ def method_tracemalloc(work):
     return {"peak_added": peak - before}, result
 
 
-def memray_peak(work, **options):
+def method_memray(work):
     import memray
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "memray.bin")
-        with memray.Tracker(path, **options):
+        with memray.Tracker(path):
             result = work()
         metadata = memray.FileReader(path).metadata
     said = {"peak_added": metadata.peak_memory, "allocations": metadata.total_allocations}
     return said, result
 
 
-def method_memray(work):
-    return memray_peak(work)
+def method_region(work):
+    import votrace
 
-
-def method_memray_objects(work):
-    return memray_peak(work, trace_python_allocators=True)
-
-
-def method_memray_native(work):
-    return memray_peak(work, trace_python_allocators=True, native_traces=True)
-
-
-def method_votrace(work):
-    with votrace_calls.region("parse"):
+    marked = votrace.region("parse")
+    with marked:
         result = work()
-    totals = votrace_calls.totals("parse")
-    said = {
-        "peak_added": totals.peak_added_bytes,
-        "owned_peak": totals.owned_peak_bytes,
-        "combined_peak_added": totals.combined_peak_added_bytes,
-        "net": totals.net_bytes,
-        "allocations": totals.allocations,
-        "live_start": totals.live_start_bytes,
-    }
-    return said, result
+    stats = marked.stats
+    if stats is None:
+        sys.exit("votable_workload.py: votrace sees nothing: libvotrace.so is not preloaded")
+    return stats._asdict(), result
 
+
+#: What a method looks with: imported before the parse's process is brought to its beginning, as
+#: the objects that an import makes have a say in when the garbage collector runs next.
+MODULES = {"tracemalloc": "tracemalloc", "memray": "memray", "region": "votrace"}
 
 METHODS = {
     "plain": method_plain,
     "rss": method_rss,
     "tracemalloc": method_tracemalloc,
     "memray": method_memray,
-    "memray-objects": method_memray_objects,
-    "memray-native": method_memray_native,
-    "votrace": method_votrace,
+    "region": method_region,
 }
 
 
@@ -175,43 +174,110 @@ def check_sum(document):
     return repr(float(sum(np.abs(array[name]).sum() for name in array.dtype.names)))
 
 
-def run_parse(options):
-    if options.patch:
-        votable_patch.apply()
-    kept = BEFORE[options.before](options.rows)
-    gc.collect()
-    seconds = []
+def parse_as_said(options):
+    if options.method in MODULES:
+        importlib.import_module(MODULES[options.method])
+    kept = begin(options.before, options.rows, options.patch)
+    seconds = [0.0]
 
     def work():
         start = time.perf_counter()
         document = parse(options.file)
-        seconds.append(time.perf_counter() - start)
+        seconds[0] = time.perf_counter() - start
         return document
 
     said, document = METHODS[options.method](work)
-    said["seconds"] = seconds[0]
-    said["checksum"] = check_sum(document)
-    print(json.dumps(said))
     del kept
+    return {**said, "seconds": seconds[0], "checksum": check_sum(document)}
+
+
+# votrace.measure() makes a process of its own for the call
+
+
+def parse_after(kept, path):
+    """The call that is measured; @kept is what begin() made before it."""
+    return parse(path)
+
+
+def measure_as_said(options):
+    import votrace
+
+    setup = functools.partial(begin, options.before, options.rows, options.patch)
+    measurement = votrace.Measurer(setup=setup)(parse_after, options.file)
+    if not measurement.complete:
+        sys.exit("votable_workload.py: the measurement is not complete")
+    return {
+        "peak_added": measurement.peak_added,
+        "net": measurement.net,
+        "allocations": measurement.blocks,
+        "places": top_places(measurement.sites),
+    }
+
+
+def top_places(sites):
+    """[bytes at the peak, C function, Python function, its file and line], most bytes first."""
+    sums = {}
+    for site in sites:
+        place = (native_function(site), site.function, f"{short_path(site.file)}:{site.line}")
+        sums[place] = sums.get(place, 0) + site.bytes
+    ordered = sorted(sums.items(), key=lambda item: -item[1])
+    return [[size, *place] for place, size in ordered[:PLACES]]
+
+
+def native_function(site):
+    """The innermost function of an extension module below the Python line; "" without one."""
+    for frame in site.stack:
+        name = os.path.basename(frame.module)
+        if frame.is_python:
+            return ""
+        if frame.function and ".so" in name and not name.startswith(("libpython", "libvotrace")):
+            return frame.function
+    return ""
+
+
+def short_path(path):
+    """From the package on, or the name of a module of Python's own."""
+    _, found, rest = path.partition("/site-packages/")
+    return rest if found else os.path.basename(path)
+
+
+def versions():
+    found = {name: importlib.metadata.version(name) for name in ("astropy", "numpy", "memray")}
+    return {"python": platform.python_version(), **found}
+
+
+def make(options):
+    make_document(options.rows).to_xml(options.file, tabledata_format=options.format)
+
+
+def read_options():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    made = commands.add_parser("make", help="write a table")
+    made.add_argument("--format", choices=FORMATS, required=True)
+    parsed = commands.add_parser("parse", help="parse a table, and say what that took")
+    parsed.add_argument("--method", choices=[*METHODS, "measure"], required=True)
+    parsed.add_argument("--before", choices=BEFORE, default="module", help="(%(default)s)")
+    parsed.add_argument("--patch", action="store_true", help="read it by votable_patch.py")
+    for command in (made, parsed):
+        command.add_argument("--rows", type=int, required=True, help="that the table has")
+        command.add_argument("--file", required=True)
+    commands.add_parser("versions", help="say what takes part")
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    commands = parser.add_subparsers(dest="command", required=True)
-    make = commands.add_parser("make")
-    make.add_argument("--rows", type=int, required=True)
-    make.add_argument("--folder", required=True)
-    measured = commands.add_parser("parse")
-    measured.add_argument("--method", choices=METHODS, required=True)
-    measured.add_argument("--file", required=True)
-    measured.add_argument("--rows", type=int, default=0, help="of setup()'s table")
-    measured.add_argument("--before", choices=BEFORE, default="module")
-    measured.add_argument("--patch", action="store_true")
-    options = parser.parse_args()
+    options = read_options()
     if options.command == "make":
-        write_formats(options.rows, options.folder)
+        make(options)
+        return
+    if options.command == "versions":
+        said = versions()
+    elif options.method == "measure":
+        said = measure_as_said(options)
     else:
-        run_parse(options)
+        said = parse_as_said(options)
+    print(json.dumps(said))
 
 
 if __name__ == "__main__":
