@@ -32,12 +32,36 @@ def test_numbers_are_exact_and_add_up() -> None:
     assert sum(site.total for site in measurement.sites) == measurement.total
 
 
-def test_the_same_call_gives_the_same_numbers() -> None:
-    first, second = (votrace.measure(workloads.keep, 20) for _ in range(2))
-    assert (first.blocks, first.total) == (second.blocks, second.total)
-    # The interpreter's caches may let go of a name that they had before.
-    assert abs(first.peak_added - second.peak_added) <= 100
-    assert abs(first.net - second.net) <= 100
+@pytest.mark.parametrize("function", [workloads.look_up, workloads.by_address])
+def test_the_same_call_gives_the_same_measurement(function: Callable[[], Any]) -> None:
+    first, *others = (votrace.measure(function) for _ in range(4))
+    if not first.addresses_fixed:
+        pytest.skip("the kernel does not let addresses be fixed")
+    for other in others:
+        assert other == first  # to the byte, with all sites
+
+
+def test_addresses_are_random_when_that_is_wanted() -> None:
+    if Path("/proc/sys/kernel/randomize_va_space").read_text().strip() == "0":
+        pytest.skip("the kernel's addresses are never random here")
+    measurer = votrace.Measurer(addresses="random")
+    measurements = [measurer(workloads.by_address) for _ in range(3)]
+    assert not any(measurement.addresses_fixed for measurement in measurements)
+    assert len({measurement.net for measurement in measurements}) > 1
+    with pytest.raises(ValueError, match="'fixed' or 'random'"):
+        votrace.Measurer(addresses="none")
+
+
+def test_what_is_kept_does_not_depend_on_addresses() -> None:
+    measurer = votrace.Measurer(addresses="random")
+    first, *others = (measurer(workloads.look_up) for _ in range(4))
+    for other in others:
+        assert (other.net, other.blocks, other.frees, other.total) == (
+            first.net,
+            first.blocks,
+            first.frees,
+            first.total,
+        )
 
 
 def test_sites_name_the_python_line() -> None:

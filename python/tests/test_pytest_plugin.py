@@ -536,3 +536,13 @@ def test_long_names_stay_apart() -> None:
     assert names[0] != names[1]
     assert all(len(name.encode()) <= 63 for name in names)
     assert pytest_plugin.region_name("test_a.py::test_b") == "test_a.py::test_b"
+
+
+def test_what_is_run_again_has_fixed_addresses(pytester: pytest.Pytester) -> None:
+    with _tools.addresses(fixed=True):
+        if not _tools.addresses_are_fixed():
+            pytest.skip("the kernel does not let addresses be fixed")
+    pytester.makepyfile("import votrace._tools as t\ndef test(): assert t.addresses_are_fixed()\n")
+    run(pytester, "--votrace").assert_outcomes(passed=1)
+    with _tools.addresses(fixed=False):
+        run(pytester).assert_outcomes(failed=1)

@@ -3,6 +3,7 @@ import asyncio
 import ctypes
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -205,3 +206,30 @@ def test_a_path_with_blanks_goes_through_a_link(
     monkeypatch.setenv("VOTRACE_LIBRARY", str(folder / "libvotrace.so"))
     preload = _tools.measured_environment(tmp_path)["LD_PRELOAD"]
     assert " " not in preload and os.path.samefile(preload, folder / "libvotrace.so")
+
+
+def test_addresses_are_fixed_for_what_is_started_meanwhile() -> None:
+    ask = "import ctypes; print(ctypes.CDLL(None).personality(0xFFFFFFFF) & 0x0040000)"
+    command = [sys.executable, "-c", ask]
+    before = _tools.addresses_are_fixed()
+    with _tools.addresses(fixed=True):
+        if not _tools.addresses_are_fixed():
+            pytest.skip("the kernel does not let addresses be fixed")
+        assert int(subprocess.check_output(command)) != 0
+        with _tools.addresses(fixed=False):
+            assert int(subprocess.check_output(command)) == 0
+        assert _tools.addresses_are_fixed()
+    assert _tools.addresses_are_fixed() == before
+
+
+def test_addresses_stay_random_where_the_kernel_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def refusing(persona: int) -> int:
+        asked.append(persona)
+        return 0 if persona == 0xFFFFFFFF else -1
+
+    monkeypatch.setattr(_tools, "_personality", refusing)
+    with _tools.addresses(fixed=True):
+        assert not _tools.addresses_are_fixed()
+    assert [persona for persona in asked if persona != 0xFFFFFFFF] == [0x0040000]

@@ -26,6 +26,18 @@ def keep(count: int, size: int = 1000) -> Any:
     return blocks
 
 
+def look_up(count: int = 3000) -> Any:
+    """Names that are nowhere else: the interpreter's cache of methods keeps some, by address."""
+    for number in range(count):
+        getattr(cache, f"name_{number:04}", None)
+    return keep(20)
+
+
+def by_address() -> Any:
+    """A different size when addresses differ."""
+    return bytes((id(object()) >> 12) % 4096)
+
+
 def churn(size: int) -> None:
     bytes(size)
 

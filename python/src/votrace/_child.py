@@ -135,13 +135,16 @@ def main(folder: str) -> None:
     import pickle
 
     import votrace._child
+    from votrace._tools import addresses_are_fixed
 
     votrace._child._in_child = True
     with open(os.path.join(folder, "call"), "rb") as file:
         payload = pickle.load(file)
     _die_with(payload["parent"])
+    fixed = addresses_are_fixed()
     try:
-        answer = {"raised": False, "active": _call(payload, multiprocessing.spawn.prepare)}
+        active = _call(payload, multiprocessing.spawn.prepare)
+        answer = {"raised": False, "active": active, "addresses_fixed": fixed}
     except BaseException as error:
         answer = _describe(error)
     with open(os.path.join(folder, "answer.part"), "wb") as file:

@@ -22,6 +22,7 @@ from ._sites import Frame, Site, sites_of, top_places
 from ._tools import (
     NotAvailable,
     StaticPython,
+    addresses,
     is_static,
     measured_environment,
     show_region,
@@ -56,6 +57,7 @@ class Measurement:
     total: int  #: the sum of the sizes of those handed out
     map_anon_peak_added: int  #: anonymous mappings that it made itself
     complete: bool  #: False: the recorder missed something
+    addresses_fixed: bool  #: False: the kernel chose them anew, which may move a figure a little
     sites: List[Site] = dataclasses.field(repr=False)  #: most bytes at the peak first
 
     def top(self, by: str = "bytes", count: int = 5) -> List[Tuple[int, str]]:
@@ -67,7 +69,7 @@ class Measurement:
         return top_places(sites, lambda site: int(getattr(site, by)), count)
 
 
-def _measurement(shown: Dict[str, Any]) -> Measurement:
+def _measurement(shown: Dict[str, Any], addresses_fixed: bool) -> Measurement:
     region = shown["regions"][0]
     return Measurement(
         peak_added=region["peak_added"],
@@ -80,6 +82,7 @@ def _measurement(shown: Dict[str, Any]) -> Measurement:
         total=region["allocated_bytes"],
         map_anon_peak_added=region["map_anon"]["peak_added"],
         complete=shown["complete"],
+        addresses_fixed=addresses_fixed,
         sites=sites_of(shown, region),
     )
 
@@ -147,18 +150,24 @@ class Measurer:
     with none.
     @malloc and @hash_seed are PYTHONMALLOC and PYTHONHASHSEED: with "malloc" every object is a block
     of its own, with "pymalloc" small ones come out of arenas of 256 KiB or 1 MiB, which are
-    anonymous mappings. @env has the last word on the child's environment.
+    anonymous mappings. @addresses are "fixed", the same in each child, so that what depends on them
+    is, too (where the kernel allows it: Measurement.addresses_fixed), or "random". @env has the last word on the child's environment.
     """
 
     warmup: int = 0
     malloc: str = "malloc"
     hash_seed: str = "0"
+    addresses: str = "fixed"
     depth: int = 256
     stacks: str = "region"
     timeout: Optional[float] = None
     env: Mapping[str, str] = dataclasses.field(default_factory=dict)
     setup: Optional[Callable[[], Any]] = None
     teardown: Optional[Callable[..., Any]] = None
+
+    def __post_init__(self) -> None:
+        if self.addresses not in ("fixed", "random"):
+            raise ValueError(f"addresses={self.addresses!r}: they are 'fixed' or 'random'")
 
     def __call__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Measurement:
         _child.refuse_in_child()
@@ -190,7 +199,8 @@ class Measurer:
             trace = folder / f"{pid}.vtr"
             if not answer["active"] or not trace.is_file():
                 raise _not_recorded()
-            return _measurement(show_region(trace, _child.REGION, folder / "store.db"))
+            shown = show_region(trace, _child.REGION, folder / "store.db")
+            return _measurement(shown, answer["addresses_fixed"])
 
     def _environment(self, folder: Path) -> Dict[str, str]:
         environment = measured_environment(folder, self.depth, self.stacks)
@@ -205,7 +215,9 @@ class Measurer:
         # Not -m: the child finds this package where we have it, whatever its path says.
         command = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore
         command += [os.path.join(package, "_child.py"), str(folder)]
-        child = subprocess.Popen(command, env=self._environment(folder), stdin=subprocess.DEVNULL)
+        environment = self._environment(folder)
+        with addresses(fixed=self.addresses == "fixed"):
+            child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
         try:
             status = child.wait(self.timeout)
         except BaseException:

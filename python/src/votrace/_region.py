@@ -202,8 +202,9 @@ def _short(function: Callable[..., Any]) -> str:
 
 
 def _settle() -> None:
-    """Free what the collector can free, the interpreter's own lists of free objects with it."""
-    # The cache of methods is found by address, so it is chance which names it would let go of.
+    """Free what the collector can free, the interpreter's own lists of free objects with it, and
+    names that only its cache of methods has: their places go by address, so that it is chance
+    which ones it has let go of."""
     _clear_type_cache()
     gc.collect()
 
@@ -213,8 +214,8 @@ def call_marked(
 ) -> Any:
     """Call @function in the region @marked, with nothing but its own doing in it.
 
-    The collector runs before the begin and before the end: what is kept is what is reachable. The
-    result is alive at the end.
+    The collector runs, and caches are emptied, before the begin and before the end: what is kept is
+    what is reachable. The result is alive at the end.
     """
     __tracebackhide__ = True  # of no interest in pytest
     _settle()
@@ -222,7 +223,7 @@ def call_marked(
     try:
         # With keywords the call copies their dictionary.
         result = function(*args, **kwargs) if kwargs else function(*args)
-        gc.collect()
+        _settle()
     finally:
         marked.__exit__()
     return result
@@ -238,7 +239,7 @@ async def await_marked(
     marked.__enter__()
     try:
         result = await function(*args, **kwargs)
-        gc.collect()
+        _settle()
     finally:
         marked.__exit__()
     return result

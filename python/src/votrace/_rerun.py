@@ -116,7 +116,9 @@ def run_again(config: pytest.Config, folder: Path) -> int:
     environment[_STARTED] = f"{os.getpid()}:{folder}"
     environment["VOTRACE_CHILDREN"] = "follow"  # a test may be run in one (pytest-forked)
     command = _command(parameters.args)
-    status = _wait(subprocess.Popen(command, env=environment, cwd=parameters.dir))
+    with _tools.addresses(fixed=True):
+        child = subprocess.Popen(command, env=environment, cwd=parameters.dir)
+    status = _wait(child)
     if config.option.votrace_db:
         store = Path(parameters.dir, config.option.votrace_db)
         listed = {path.stem for path in folder.glob(f"*{_LIST}")}

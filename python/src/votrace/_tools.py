@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where libvotrace.so and votreport are, the environment to run under the one, and what the other says."""
 
+import contextlib
+import ctypes
 import json
 import os
 import shutil
@@ -14,6 +16,8 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 #: Variables of the recorder: a tool that is started from a measured process is not to have them.
 _PREFIX = "VOTRACE_"
 _MAGIC = b"votrace\n"  # of a trace
+_ADDR_NO_RANDOMIZE = 0x0040000  # <sys/personality.h>
+_PERSONALITY_ASKED = 0xFFFFFFFF
 _PT_INTERP = 3  # a row of an ELF file's program headers: the loader that starts it
 _KEPT = ("VOTRACE_LIBRARY", "VOTRACE_VOTREPORT")
 
@@ -135,6 +139,37 @@ def measured_environment(folder: Path, depth: int = 256, stacks: str = "region")
     environment["VOTRACE_DEPTH"] = str(depth)
     environment["VOTRACE_STACKS"] = stacks
     return environment
+
+
+def _personality(persona: int) -> int:
+    """personality(2) of this thread: what it was before, and -1 where it cannot be had."""
+    try:
+        function = ctypes.CDLL(None).personality
+    except (AttributeError, OSError):
+        return -1
+    function.argtypes = [ctypes.c_ulong]
+    return int(function(persona))
+
+
+def addresses_are_fixed() -> bool:
+    """Has this thread, and what it starts, the same addresses in each process?"""
+    now = _personality(_PERSONALITY_ASKED)
+    return now != -1 and now & _ADDR_NO_RANDOMIZE != 0
+
+
+@contextlib.contextmanager
+def addresses(fixed: bool = True) -> Iterator[None]:
+    """What this thread starts meanwhile, and what that starts, gets the same addresses from the
+    kernel each time; not @fixed: random ones. Where it may not be changed (a container's filter of
+    system calls may forbid it) it stays as it is: addresses_are_fixed() says so there."""
+    before = _personality(_PERSONALITY_ASKED)
+    wanted = before | _ADDR_NO_RANDOMIZE if fixed else before & ~_ADDR_NO_RANDOMIZE
+    changed = before not in (-1, wanted) and _personality(wanted) != -1
+    try:
+        yield
+    finally:
+        if changed:
+            _personality(before)
 
 
 def work_folder() -> "tempfile.TemporaryDirectory[str]":
