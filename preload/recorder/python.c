@@ -4,7 +4,7 @@
  *
  * Where its structures have their members differs from version to version and is the same in all
  * releases of one: Include/cpython/pystate.h and Include/internal/pycore_frame.h of 3.9 to 3.13
- * say so. Those of a code object are asked for by name, in the table from which Python itself
+ * (pycore_interpframe_structs.h of 3.14) say so. Those of a code object are asked for by name, in the table from which Python itself
  * makes their attributes. A thread reads its own frames only, inside of an allocation that they
  * made, and so while they do not change; it needs no lock of Python's for that, and calls nothing
  * that allocates. An interpreter that ends frees the frames of threads that still run, wherever
@@ -32,13 +32,14 @@
 #define CHECK_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 
 /* In all versions, of objects on 64-bit machines. */
-#define OBJECT_TYPE      8
-#define TYPE_BASIC_SIZE  32
-#define TYPE_MEMBERS     240
-#define TEXT_LENGTH      16
-#define TEXT_HASH        24
-#define TEXT_STATE       32
-#define OWNED_BY_C_STACK 3 /* (3.12 and later) frame.owner of the entry to an invocation */
+#define OBJECT_TYPE     8
+#define TYPE_BASIC_SIZE 32
+#define TYPE_MEMBERS    240
+#define TEXT_LENGTH     16
+#define TEXT_HASH       24
+#define TEXT_STATE      32
+#define OWNED_BY_ENTRY  3 /* (3.12 and later) frame.owner of the entry to an invocation */
+#define REFERENCE_TAGS  UINT64_C(3) /* (3.14) bits of a reference that are none of its address */
 
 /* A PyMemberDef, Include/structmember.h. */
 struct member {
@@ -67,14 +68,17 @@ struct layout {
     uint8_t frame_entry;   /* is_entry (UP_TO_ENTRY), owner (UP_TO_SENTINEL) */
     uint8_t text_of_ascii; /* of a str: where its characters are */
     uint8_t text_of_wide;  /* likewise, if not all are ASCII */
+    uint8_t said_thread;   /* word of _PyRuntime that says thread_frame; 0: it says nothing */
+    uint8_t said_frame;    /* likewise the size of a frame; where its members are comes next */
 };
 
 static const struct layout layouts[] = {
-    {9, EACH_ALONE, 24, -1, 0, 32, 24, 0, 0, 48, 72},
-    {10, EACH_ALONE, 24, -1, 0, 32, 24, 0, 0, 48, 72},
-    {11, UP_TO_ENTRY, 56, 8, 16, 32, 48, 56, 68, 48, 72},
-    {12, UP_TO_SENTINEL, 56, 0, 8, 0, 8, 56, 70, 40, 56},
-    {13, UP_TO_SENTINEL, 72, -1, 0, 0, 8, 56, 70, 40, 56},
+    {9, EACH_ALONE, 24, -1, 0, 32, 24, 0, 0, 48, 72, 0, 0},
+    {10, EACH_ALONE, 24, -1, 0, 32, 24, 0, 0, 48, 72, 0, 0},
+    {11, UP_TO_ENTRY, 56, 8, 16, 32, 48, 56, 68, 48, 72, 0, 0},
+    {12, UP_TO_SENTINEL, 56, 0, 8, 0, 8, 56, 70, 40, 56, 0, 0},
+    {13, UP_TO_SENTINEL, 72, -1, 0, 0, 8, 56, 70, 40, 56, 23, 28},
+    {14, UP_TO_SENTINEL, 72, -1, 0, 0, 8, 56, 74, 40, 56, 26, 31},
 };
 
 /*
@@ -146,10 +150,13 @@ static bool layout_holds(const struct layout *layout) {
         size_t word;
         uint64_t offset;
     } said[] = {
-        {23, layout->thread_frame}, {29, layout->frame_outer}, {30, layout->frame_code},
-        {31, layout->frame_instr},  {33, layout->frame_entry},
+        {layout->said_thread, layout->thread_frame},
+        {layout->said_frame + 1u, layout->frame_outer},
+        {layout->said_frame + 2u, layout->frame_code},
+        {layout->said_frame + 3u, layout->frame_instr},
+        {layout->said_frame + 5u, layout->frame_entry},
     };
-    if (layout->minor < 13)
+    if (layout->said_thread == 0)
         return true;
     if (memcmp(_PyRuntime, "xdebugpy", 8) != 0)
         return false;
@@ -314,7 +321,7 @@ static uint64_t identity_of(uintptr_t frame, uintptr_t code) {
 
 /* What stands for @frame in the trace; 0: it is no frame of Python code. */
 static uint64_t address_of(uintptr_t frame) {
-    uintptr_t code = word_at(frame, python.layout->frame_code);
+    uintptr_t code = word_at(frame, python.layout->frame_code) & ~REFERENCE_TAGS;
     if (code == 0 || word_at(code, OBJECT_TYPE) != (uintptr_t)PyCode_Type)
         return 0;
     uint64_t identity = identity_of(frame, code);
@@ -352,7 +359,7 @@ static bool is_last(uintptr_t frame) {
 static bool is_sentinel(uintptr_t frame) {
     const struct layout *layout = python.layout;
     return layout->grouping == UP_TO_SENTINEL &&
-           *(const unsigned char *)(frame + layout->frame_entry) == OWNED_BY_C_STACK;
+           *(const unsigned char *)(frame + layout->frame_entry) == OWNED_BY_ENTRY;
 }
 
 /* Count its frames, from @invocation->frame on. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * python.h: which Python functions are running in this thread, for CPython 3.9 to 3.13.
+ * python.h: which Python functions are running in this thread, for CPython 3.9 to 3.14.
  *
  * Nothing is installed in the interpreter: no profile function, which would make it allocate a
  * frame object for every call and so change what is measured. Its own list of running frames is

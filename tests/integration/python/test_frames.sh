@@ -3,7 +3,7 @@
 #
 # test_frames.sh VOTREPORT LIBVOTRACE SCRIPT
 #
-# Python's functions and lines in stacks, exactly, for every interpreter from 3.9 to 3.13 that is
+# Python's functions and lines in stacks, exactly, for every interpreter from 3.9 to 3.14 that is
 # here: those on the PATH, and pyenv's.
 # shellcheck disable=SC2154 # tap.sh assigns $work
 set -u
@@ -48,13 +48,13 @@ expected_of() {
 found() {
     "$votreport" export "$1" --format folded --by line --metric live_peak |
         grep ';keep:13;.* 10001*[0-9]*$' |
-        sed 's/;keep:13;.* /;keep:13 /; s/^.*__libc_start[^;]*;<module>:76/<module>:76/
+        sed 's/;keep:13;.* /;keep:13 /; s/^_start;[^<]*<module>:76/<module>:76/
              s/^.*;\(Thread\.\)*run:[0-9]*;keep/\1run;keep/' |
         sort -n -k 2 -t ' '
 }
 
 interpreters() {
-    for name in python3.9 python3.10 python3.11 python3.12 python3.13 python3; do
+    for name in python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 python3; do
         for place in /usr/bin /usr/local/bin; do
             [ -x "$place/$name" ] && echo "$place/$name"
         done
@@ -70,7 +70,7 @@ interpreters >list
 while read -r python; do
     version=$("$python" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null)
     case $version in
-    3.9.* | 3.10.* | 3.11.* | 3.12.* | 3.13.*) ;;
+    3.9.* | 3.10.* | 3.11.* | 3.12.* | 3.13.* | 3.14.*) ;;
     *) continue ;;
     esac
     case " $tested" in
@@ -90,7 +90,7 @@ while read -r python; do
     result $? "Python $version: functions and lines are those that ran"
     last=$python
 done <list
-[ -n "$tested" ] || skip_all 'there is no Python 3.9 to 3.13 here'
+[ -n "$tested" ] || skip_all 'there is no Python 3.9 to 3.14 here'
 
 env LD_PRELOAD="$lib" VOTRACE_STACKS=all VOTRACE_PYTHON=no VOTRACE_OUTPUT=n.vtr \
     "$last" "$script" >out 2>err
