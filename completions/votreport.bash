@@ -20,6 +20,7 @@ _votreport_values() {
         ;;
     'run --stacks') echo none region all ;;
     'run --children') echo none exec follow ;;
+    'run --addresses') echo fixed random ;;
     'run --signal') compgen -A signal SIG | sed -n 's/^SIG\([A-Z0-9]*\)$/\1/p' ;;
     esac
 }

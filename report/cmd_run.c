@@ -42,7 +42,10 @@ static const char help[] =
     "                     own, as NAME/PROGRAM\n"
     "  --usable           ask the allocator what it gave, to show the slack\n"
     "  --python           for Python: sets PYTHONMALLOC=malloc, PYTHONHASHSEED=0 and\n"
-    "                     VOTRACE_DEPTH=256 where they are not set\n"
+    "                     VOTRACE_DEPTH=256 where they are not set, and --addresses\n"
+    "                     fixed where the kernel allows it\n"
+    "  --addresses WHICH  fixed: the same in every run, so that what depends on them\n"
+    "                     is, too; random: as the kernel chooses them\n"
     "  --signal SIGNAL    each such signal begins a region, or ends it\n"
     "  --region NAME      what that region is called\n"
     "  --keep-trace       leave the trace where it is and say where\n"
@@ -65,8 +68,9 @@ struct options {
     char *environment;
     size_t repeats;
     bool keep_trace;
-    bool python;        /* --python */
-    bool stores_others; /* --children exec or follow */
+    bool python;           /* --python */
+    const char *addresses; /* --addresses, NULL: not given */
+    bool stores_others;    /* --children exec or follow */
     char library[PATH_MAX];
     char program[PATH_MAX];
 };
@@ -96,6 +100,11 @@ static int parse_children(struct options *options, const char *text) {
     int status = parse_word("--children", text, words, &options->launch.children);
     options->stores_others = status < 0 && strcmp(text, "none") != 0;
     return status;
+}
+
+static int parse_addresses(struct options *options, const char *text) {
+    static const char *const words[] = {"fixed", "random", NULL};
+    return parse_word("--addresses", text, words, &options->addresses);
 }
 
 static int parse_region(struct options *options, const char *text) {
@@ -137,6 +146,7 @@ static int parse(int count, char **arguments, struct options *options) {
         PYTHON,
         REGION,
         SIGNAL,
+        ADDRESSES,
     };
     static const struct option table[] = {
         STORING_OPTIONS,
@@ -147,6 +157,7 @@ static int parse(int count, char **arguments, struct options *options) {
         {"children", required_argument, NULL, CHILDREN},
         {"usable", no_argument, NULL, USABLE},
         {"python", no_argument, NULL, PYTHON},
+        {"addresses", required_argument, NULL, ADDRESSES},
         {"region", required_argument, NULL, REGION},
         {"signal", required_argument, NULL, SIGNAL},
         {0},
@@ -177,6 +188,9 @@ static int parse(int count, char **arguments, struct options *options) {
             break;
         case PYTHON:
             options->python = true;
+            break;
+        case ADDRESSES:
+            status = parse_addresses(options, optarg);
             break;
         case REGION:
             status = parse_region(options, optarg);
@@ -220,9 +234,26 @@ static int python_prepare(void) {
     return -1;
 }
 
+/* What nobody asked for by name is not worth a failure. */
+static int addresses_prepare(const struct options *options) {
+    if (!options->addresses && !options->python)
+        return -1;
+    int r = launch_set_addresses(!options->addresses || options->addresses[0] == 'f');
+    if (r < 0 && options->addresses) {
+        complain("--addresses %s: the kernel does not allow it: %s", options->addresses,
+                 strerror(-r));
+        return EXIT_CODE_TROUBLE;
+    }
+    if (r < 0)
+        complain("note: addresses are random, the kernel does not let them be fixed (%s): what "
+                 "depends on them differs from run to run",
+                 strerror(-r));
+    return -1;
+}
+
 /* Before the program runs: it may take an hour, and somebody may commit meanwhile. */
 static int look_around(struct options *options) {
-    options->environment = environment_describe(environ);
+    options->environment = environment_describe(environ, launch_addresses_are_fixed());
     if (!options->environment || revision_find(options->storing.commit, options->storing.branch,
                                                &options->revision) < 0) {
         complain("out of memory");
@@ -447,6 +478,8 @@ static int run_all(struct options *options, char **arguments) {
     if (!options->import.name)
         options->import.name = basename(arguments[0]);
     int status = options->python ? python_prepare() : -1;
+    if (status < 0)
+        status = addresses_prepare(options);
     if (status < 0)
         status = prepare(options, arguments[0]);
     for (size_t i = 1; status <= 0 && i <= options->repeats; i++)

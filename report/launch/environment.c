@@ -96,7 +96,7 @@ static bool variable_take(const char *entry, struct variable *ret) {
     return true;
 }
 
-static char *variables_write(struct variable *variables, size_t count) {
+static char *variables_write(struct variable *variables, size_t count, bool fixed) {
     struct textstream text;
     FILE *stream = textstream_begin(&text);
     if (!stream)
@@ -109,11 +109,13 @@ static char *variables_write(struct variable *variables, size_t count) {
         if (!again && !empty)
             json_text(&json, variables[i].name, variables[i].value);
     }
+    if (fixed)
+        json_text(&json, "addresses", "fixed");
     json_end(&json, '}');
     return textstream_take(&text);
 }
 
-char *environment_describe(char *const *entries) {
+char *environment_describe(char *const *entries, bool fixed) {
     size_t count = 0;
     size_t kept = 0;
     bool whole = true;
@@ -127,7 +129,7 @@ char *environment_describe(char *const *entries) {
     char *text = NULL;
     if (variables && whole) {
         qsort(variables, kept, sizeof(*variables), variable_compare);
-        text = variables_write(variables, kept);
+        text = variables_write(variables, kept, fixed);
     }
     for (size_t i = 0; i < kept; i++)
         free(variables[i].name);

@@ -20,12 +20,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TRACE_SUFFIX ".vtr"
+#define TRACE_SUFFIX      ".vtr"
+#define PERSONALITY_ASKED 0xffffffffUL
 
 /* The program's environment: ours, with a few names replaced. */
 struct environment {
@@ -148,6 +150,22 @@ static int environment_fill(struct environment *env, struct launch *launch,
         r = environment_set(env, variables[i].name, variables[i].value);
     free(preload);
     return r < 0 ? fault_set(fault, r, "out of memory") : 0;
+}
+
+/* It is the persona of this thread, and no address of ours changes: it matters at an exec. */
+int launch_set_addresses(bool fixed) {
+    int before = personality(PERSONALITY_ASKED);
+    if (before < 0)
+        return -errno;
+    int wanted = fixed ? before | ADDR_NO_RANDOMIZE : before & ~ADDR_NO_RANDOMIZE;
+    if (wanted == before)
+        return 0;
+    return personality((unsigned long)wanted) < 0 ? -errno : 0;
+}
+
+bool launch_addresses_are_fixed(void) {
+    int now = personality(PERSONALITY_ASKED);
+    return now >= 0 && (now & ADDR_NO_RANDOMIZE) != 0;
 }
 
 static const int passed_signals[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2};

@@ -76,6 +76,16 @@ int launch_check(const char *program, const char *library, char ret_path[PATH_MA
 bool launch_brings_malloc(const char *program) _nonnull_;
 
 /*
+ * Have the kernel give what we start from now on, and what that starts, the same addresses each
+ * time, or random ones, as it does otherwise. 0, or a negative errno when that may not be changed:
+ * a container's filter of system calls may forbid it.
+ */
+int launch_set_addresses(bool fixed) _must_check_;
+
+/* Has what we start fixed addresses? Also when whoever started us saw to that. */
+bool launch_addresses_are_fixed(void);
+
+/*
  * Run @arguments (ended by NULL, [0] as typed) and wait. Terminal interrupts are left to the
  * program; termination signals to us are passed on to it. 0, or a negative errno and @fault
  * when it could not be started.

@@ -220,6 +220,21 @@ static void test_all_settings_reach_the_program(void **state) {
     launch_finish(&launch, false);
 }
 
+static void test_addresses_are_fixed_for_what_is_started(void **state) {
+    struct launch launch;
+    bool before = launch_addresses_are_fixed();
+    if (launch_set_addresses(true) < 0)
+        skip(); /* the kernel does not allow it */
+    assert_true(launch_addresses_are_fixed());
+    assert_int_equal(run("read p </proc/self/personality; test $p = 00040000", &launch), 0);
+    launch_finish(&launch, false);
+    assert_int_equal(launch_set_addresses(false), 0);
+    assert_false(launch_addresses_are_fixed());
+    assert_int_equal(run("read p </proc/self/personality; test $p = 00000000", &launch), 0);
+    launch_finish(&launch, false);
+    assert_int_equal(launch_set_addresses(before), 0);
+}
+
 static void write_trace(const char *launch_folder, const char *name, uint32_t pid,
                         uint64_t start_ns) {
     char path[2 * PATH_MAX];
@@ -304,6 +319,7 @@ int main(void) {
         cmocka_unit_test(test_status_is_what_a_shell_reports),
         cmocka_unit_test(test_environment_is_set_for_the_program_alone),
         cmocka_unit_test(test_all_settings_reach_the_program),
+        cmocka_unit_test(test_addresses_are_fixed_for_what_is_started),
         cmocka_unit_test(test_other_traces_are_found_oldest_first),
         cmocka_unit_test(test_own_malloc_is_noticed_in_binary_and_interpreter),
         cmocka_unit_test(test_no_trace_is_said_and_the_folder_goes),

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 static void assert_described(const char *const *entries, const char *wanted) {
-    char *text = environment_describe((char *const *)entries);
+    char *text = environment_describe((char *const *)entries, false);
     assert_non_null(text);
     assert_string_equal(text, wanted);
     free(text);
@@ -50,6 +50,14 @@ static void test_preload_is_kept_without_the_shim(void **state) {
     assert_described(alone, "{}");
     const char *const near[] = {"LD_PRELOAD=/a/libvotrace.so.1:/libvotrace.so", NULL};
     assert_described(near, "{\"LD_PRELOAD\":\"/a/libvotrace.so.1\"}");
+}
+
+static void test_fixed_addresses_are_said(void **state) {
+    const char *const entries[] = {"TZ=UTC", NULL};
+    char *text = environment_describe((char *const *)entries, true);
+    assert_non_null(text);
+    assert_string_equal(text, "{\"TZ\":\"UTC\",\"addresses\":\"fixed\"}");
+    free(text);
 }
 
 static int take_module(struct dl_phdr_info *info, size_t size, void *data) {
@@ -190,6 +198,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_only_variables_that_matter_are_kept),
         cmocka_unit_test(test_preload_is_kept_without_the_shim),
+        cmocka_unit_test(test_fixed_addresses_are_said),
         cmocka_unit_test(test_libc_allocator_and_processor_of_a_program_are_found),
         PLACED(test_without_a_repository_ci_is_believed),
         PLACED(test_repository_says_commit_branch_and_whether_it_is_dirty),

@@ -41,6 +41,82 @@ says 'what is set is kept' out 'pymalloc 7 30'
 says 'arenas dominate: show advises' out \
     "note: most of its memory is Python's arenas, which hide the objects in them: votreport run --python"
 
+# ---- addresses ----
+
+# addresses ID: whether that run's are stored as fixed, and what a block at them cost.
+addresses() {
+    "$votreport" sql --csv runs.db "SELECT ifnull(environment ->> 'addresses', 'random'),
+        peak_added FROM v_regions JOIN run ON run.id = run_id WHERE run_id = $1 AND ordinal > 0" 2>err |
+        tr -d '\r' | tail -n 1
+}
+cat >by_address.py <<'EOT'
+import ctypes
+process = ctypes.CDLL(None)
+size = (id(object()) >> 12) % 1000000
+process.votrace_region_begin(b"by_address")
+keep = bytes(size)
+process.votrace_region_end(b"by_address")
+EOT
+if setarch -R true 2>/dev/null; then
+    for number in 1 2 3; do
+        status "run --python, time $number" 0 "$votreport" run --python --db runs.db --name fixed \
+            -- "$python" by_address.py
+        addresses "$((number + 2))" >"fixed.$number"
+    done
+    grep -q '^fixed,[0-9]' fixed.1
+    result $? 'addresses are fixed, and it is stored'
+    cmp -s fixed.1 fixed.2 && cmp -s fixed.1 fixed.3
+    result $? 'what depends on them is the same'
+    status 'run --addresses random' 0 setarch -R "$votreport" run --python --addresses random \
+        --db runs.db -- "$python" by_address.py
+    addresses 6 >random
+    ! grep -q fixed random && grep -q '^random,[0-9]' random
+    result $? 'leaves them random'
+    status 'run under setarch' 0 setarch -R "$votreport" run --db runs.db -- "$python" by_address.py
+    addresses 7 >inherited
+    grep -q '^fixed,[0-9]' inherited
+    result $? 'finds them fixed, and says so'
+else
+    skip 8 'the kernel does not let addresses be fixed'
+fi
+
+# As a container does: personality(2) may be asked for what it is, and fails otherwise.
+cat >forbid.py <<'EOT'
+import ctypes, os, platform, struct, sys
+number = {"x86_64": 135, "aarch64": 92}.get(platform.machine())
+def statement(code, true, false, value):
+    return struct.pack("HBBI", code, true, false, value)
+LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06
+program = (
+    statement(LOAD, 0, 0, 0) + statement(EQUAL, 0, 3, number or 0)       # seccomp_data.nr
+    + statement(LOAD, 0, 0, 16) + statement(EQUAL, 1, 0, 0xFFFFFFFF)     # .args[0]
+    + statement(RETURN, 0, 0, 0x00050000 | 1) + statement(RETURN, 0, 0, 0x7FFF0000)
+)
+buffer = ctypes.create_string_buffer(program, len(program))
+filter = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer)))
+prctl = ctypes.CDLL(None).prctl
+if number is None or prctl(38, 1, 0, 0, 0) or prctl(22, 2, ctypes.byref(filter)):
+    sys.exit(77)
+os.execvp(sys.argv[1], sys.argv[1:])
+EOT
+is_forbidden='import ctypes; ctypes.CDLL(None).personality(0x40000) == -1 or exit(1)'
+if "$python" forbid.py "$python" -c "$is_forbidden"; then
+    status 'run --python where it is forbidden' 0 "$python" forbid.py "$votreport" run --python \
+        --db forbidden.db -- "$python" by_address.py
+    says 'is told' err 'note: addresses are random, the kernel does not let them be fixed (Operation not permitted)'
+    "$votreport" sql forbidden.db "SELECT environment ->> 'addresses' IS NULL FROM run" >out 2>err
+    says 'is not stored as fixed' out 1
+    status '--addresses fixed where it is forbidden' 2 "$python" forbid.py "$votreport" run \
+        --addresses fixed --db refused.db -- "$python" by_address.py
+    says 'is refused' err '--addresses fixed: the kernel does not allow it: Operation not permitted'
+    [ ! -e refused.db ]
+    result $? 'and nothing is stored'
+else
+    skip 6 'no filter of system calls can be made here'
+fi
+status '--addresses with another word' 2 "$votreport" run --addresses odd --db runs.db -- true
+says 'is told' err "--addresses takes fixed or random, not 'odd'"
+
 # ---- regions as runs of their own ----
 
 cat >regions.py <<'EOT'
