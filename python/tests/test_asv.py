@@ -51,6 +51,9 @@ def netheap_nothing():
 def allocs_some():
     return [bytes(100) for _ in range(50)]
 
+def allocs_nothing():
+    pass
+
 def allocs_more():
     return [bytes(100) for _ in range(60)]
 
@@ -179,6 +182,7 @@ def test_net_is_what_is_kept_with_the_result(suite: Path, name: str, kept: int) 
 
 def test_blocks_are_counted(suite: Path) -> None:
     some, more = run(suite, "things.allocs_some"), run(suite, "things.allocs_more")
+    assert run(suite, "things.allocs_nothing").result == 0
     assert some.result >= 50
     assert 10 <= more.result - some.result <= 13  # and the list's own
     assert "blocks  allocs_some" in some.output

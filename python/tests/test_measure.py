@@ -190,6 +190,17 @@ def test_top_adds_up_sites_of_a_place() -> None:
         measurement.top("most")
 
 
+def test_top_has_what_a_function_in_c_does() -> None:
+    measurement = votrace.Measurer(warmup=1)(sorted, range(1000))
+    assert measurement.top("kept", 1)[0][0] >= 8000
+
+
+def test_what_ends_the_region_is_told_apart() -> None:
+    measurement = votrace.Measurer(warmup=1)(workloads.nothing)
+    assert measurement.blocks == measurement.own_blocks > 0
+    assert measurement.top("allocations") == []
+
+
 def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     script = tmp_path / "script.py"

@@ -65,8 +65,19 @@ class Measurement:
         (amount, place). @by is one of a site's numbers. What ends the region is none of them."""
         if by not in ("bytes", "kept", "blocks", "allocations", "total"):
             raise ValueError(f"by={by!r}: sites have bytes, blocks, kept, allocations and total")
-        sites = [site for site in self.sites if not site.file.startswith(_OWN)]
+        sites = [site for site in self.sites if not _ends_the_region(site)]
         return top_places(sites, lambda site: int(getattr(site, by)), count)
+
+    @property
+    def own_blocks(self) -> int:
+        """How many of `blocks` came from ending the region: a tuple, and what the collector makes."""
+        return sum(site.allocations for site in self.sites if _ends_the_region(site))
+
+
+def _ends_the_region(site: Site) -> bool:
+    """Is it what happens after the call? A call of a C function is made from the same file."""
+    name = site.function.rpartition(".")[2]
+    return site.file.startswith(_OWN) and name in ("__exit__", "_settle")
 
 
 def _measurement(shown: Dict[str, Any], addresses_fixed: bool) -> Measurement:
