@@ -16,7 +16,9 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, Ty
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _NAME_BYTES_MAX = 63
-_clear_type_cache: Callable[[], None] = getattr(sys, "_clear_type_cache", lambda: None)
+# Since Python 3.14 the older name warns whenever it is called.
+_older: Callable[[], None] = getattr(sys, "_clear_type_cache", lambda: None)
+_clear_caches: Callable[[], None] = getattr(sys, "_clear_internal_caches", _older)
 
 
 class Totals(ctypes.Structure):
@@ -205,7 +207,7 @@ def _settle() -> None:
     """Free what the collector can free, the interpreter's own lists of free objects with it, and
     names that only its cache of methods has: their places go by address, so that it is chance
     which ones it has let go of."""
-    _clear_type_cache()
+    _clear_caches()
     gc.collect()
 
 
