@@ -68,13 +68,15 @@ def refuse_in_child() -> None:
         )
 
 
-def _die_with(parent: int) -> None:
+def _die_with(parent: str) -> None:
     """Have the kernel kill this process when @parent, which waits for it, dies first."""
     import ctypes
 
+    from votrace._tools import pid_text
+
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:
+        if pid_text(os.getppid()) != parent:
             os._exit(1)
 
 

@@ -25,6 +25,7 @@ from ._tools import (
     addresses,
     is_static,
     measured_environment,
+    pid_text,
     show_region,
     work_folder,
 )
@@ -198,7 +199,7 @@ class Measurer:
                 "preparation": preparation,
                 "ready": ready,
                 "warmup": self.warmup,
-                "parent": os.getpid(),
+                "parent": pid_text(os.getpid()),
             }
         )
         with work_folder() as name:

@@ -38,7 +38,7 @@ def folder_of(config: pytest.Config) -> Optional[str]:
     The variable is inherited by all that tests start: a pytest that one of them runs is another.
     """
     pid, _, folder = os.environ.get(_STARTED, "").partition(":")
-    if folder and (hasattr(config, "workerinput") or pid == str(os.getppid())):
+    if folder and (hasattr(config, "workerinput") or pid == _tools.pid_text(os.getppid())):
         return folder
     return None
 
@@ -113,7 +113,7 @@ def run_again(config: pytest.Config, folder: Path) -> int:
     environment = _tools.measured_environment(folder)
     environment.setdefault("PYTHONMALLOC", "malloc")
     environment.setdefault("PYTHONHASHSEED", "0")
-    environment[_STARTED] = f"{os.getpid()}:{folder}"
+    environment[_STARTED] = f"{_tools.pid_text(os.getpid())}:{folder}"
     environment["VOTRACE_CHILDREN"] = "follow"  # a test may be run in one (pytest-forked)
     command = _command(parameters.args)
     with _tools.addresses(fixed=True):

@@ -172,6 +172,11 @@ def addresses(fixed: bool = True) -> Iterator[None]:
             _personality(before)
 
 
+def pid_text(pid: int) -> str:
+    """A process's number in text of one length: what is measured has it in its memory."""
+    return f"{pid:010}"
+
+
 def work_folder() -> "tempfile.TemporaryDirectory[str]":
     return tempfile.TemporaryDirectory(prefix="votrace.")
 
