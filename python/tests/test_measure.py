@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import functools
+import json
 import os
 import shutil
 import signal
@@ -262,6 +263,27 @@ def test_functions_of_the_main_program_are_found(tmp_path: Path) -> None:
     script.write_text(SCRIPT.format(guard='if __name__ == "__main__":'))
     done = subprocess.run([sys.executable, str(script)], stdout=subprocess.PIPE, check=True)
     assert int(done.stdout) == 100000 + HEADER
+
+
+def test_a_program_without_a_file_measures_what_is_in_modules() -> None:
+    program = """
+import json, votrace
+
+def work():
+    return bytes(100000)
+
+found = [votrace.Measurer(warmup=1)(bytes, 100000).net]
+try:
+    votrace.measure(work)
+except TypeError as error:
+    found.append(str(error))
+print(json.dumps(found))
+"""
+    for command, text in ([sys.executable, "-"], program), ([sys.executable, "-c", program], ""):
+        done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, check=True)
+        net, words = json.loads(done.stdout)
+        assert net == 100000 + HEADER
+        assert "work is of a program without a file" in words and "top of a module" in words
 
 
 def test_a_main_program_without_guard_is_told(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ only. The measured numbers come out of its trace, after its end.
 """
 
 import dataclasses
+import io
 import multiprocessing.spawn as spawn
 import os
 import pickle
@@ -99,9 +100,23 @@ def _measurement(shown: Dict[str, Any], addresses_fixed: bool) -> Measurement:
     )
 
 
-def _pickled(ready: Callable[[], Call], what: Any) -> bytes:
+class _Pickler(pickle.Pickler):
+    """Refuses what is the main program's, where the child has none to find it in."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if getattr(value, "__module__", None) == "__main__" and hasattr(value, "__qualname__"):
+            raise ValueError(
+                f"{value.__qualname__} is of a program without a file: it was typed, or read from "
+                "standard input"
+            )
+        return NotImplemented
+
+
+def _pickled(ready: Callable[[], Call], what: Any, main_program: bool) -> bytes:
+    stream = io.BytesIO()
     try:
-        return pickle.dumps(ready)
+        (pickle.Pickler if main_program else _Pickler)(stream).dump(ready)
+        return stream.getvalue()
     except Exception as error:
         name = getattr(what, "__qualname__", repr(what))
         raise TypeError(
@@ -118,6 +133,13 @@ def _preparation(main_program: bool) -> Dict[str, Any]:
         preparation.pop("init_main_from_name", None)
         preparation.pop("init_main_from_path", None)
     return preparation
+
+
+def _main_can_be_run_again() -> bool:
+    """Has the main program a file? A session that is typed has none, a notebook neither."""
+    preparation = spawn.get_preparation_data("votrace")
+    path = preparation.get("init_main_from_path")
+    return "init_main_from_name" in preparation or (path is not None and os.path.isfile(path))
 
 
 def _not_recorded() -> NotAvailable:
@@ -163,7 +185,8 @@ class Measurer:
     @malloc and @hash_seed are PYTHONMALLOC and PYTHONHASHSEED: with "malloc" every object is a block
     of its own, with "pymalloc" small ones come out of arenas of 256 KiB or 1 MiB, which are
     anonymous mappings. @addresses are "fixed", the same in each child, so that what depends on them
-    is, too (where the kernel allows it: Measurement.addresses_fixed), or "random". @env has the last word on the child's environment.
+    is, too (where the kernel allows it: Measurement.addresses_fixed), or "random". @env has the last
+    word on the child's environment.
     """
 
     warmup: int = 0
@@ -184,14 +207,15 @@ class Measurer:
     def __call__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Measurement:
         _child.refuse_in_child()
         ready = _child.Prepared(Call(function, args, kwargs), self.setup, self.teardown)
-        return self._measured(_pickled(ready, function), _preparation(True))
+        again = _main_can_be_run_again()
+        return self._measured(_pickled(ready, function, again), _preparation(again))
 
     def measure_ready(self, ready: Callable[[], Call]) -> Measurement:
         """Measure a call that is put together in the child: @ready is taken there by pickle, and
         called before each call for the Call to make. The main program is not run again, so that
         nothing of it can be used; @setup and @teardown are not."""
         _child.refuse_in_child()
-        return self._measured(_pickled(ready, ready), _preparation(False))
+        return self._measured(_pickled(ready, ready, False), _preparation(False))
 
     def _measured(self, ready: bytes, preparation: Dict[str, Any]) -> Measurement:
         payload = pickle.dumps(
