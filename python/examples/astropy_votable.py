@@ -46,7 +46,7 @@ def runs_of_before(options):
     """Does it matter what the process did before?"""
     for before in votable_tables.BEFORE:
         for method in votable_tables.METHODS:
-            if method != "region-fixed":
+            if method != "region-random":
                 yield run("binary", options.rows, method, False, before)
 
 
@@ -63,7 +63,7 @@ def plan(options, can_fix_addresses):
     for part in options.part or PARTS:
         runs = [{"part": part, **each} for each in PARTS[part](options)]
         if not can_fix_addresses:
-            runs = [each for each in runs if each["method"] != "region-fixed"]
+            runs = [each for each in runs if each["method"] != "region-random"]
         planned += runs * (options.repeats if part == "formats" else options.few)
     return planned
 
@@ -86,6 +86,7 @@ class Measuring:
             "workload": surroundings.digest(own),
             "system": f"{os.uname().sysname} {os.uname().release} {os.uname().machine}",
             "processors": os.cpu_count(),
+            "addresses": "random" if self.fixed is None else "fixed",
         }
 
     def _environment(self, method, trace):
@@ -97,8 +98,8 @@ class Measuring:
 
     def measure(self, run, number=999_999):
         path = self.make_file(run)
-        fixed = run["method"] == "region-fixed"
-        method = "region" if fixed else run["method"]
+        method = "region" if run["method"] == "region-random" else run["method"]
+        fixed = run["method"] == "region" and self.fixed is not None
         command = [self._python, surroundings.WORKLOAD, "parse", "--method", method]
         command += ["--file", path, "--rows", str(run["rows"]), "--before", run["before"]]
         command += ["--patch"] if run["patch"] else []

@@ -13,15 +13,15 @@ import figures
 
 FORMATS = ("tabledata", "binary", "binary2")
 BEFORE = ("imports", "module", "setup")
-METHODS = ("rss", "tracemalloc", "memray", "region", "region-fixed", "measure")
-EXACT = ("region", "region-fixed", "measure")
+METHODS = ("rss", "tracemalloc", "memray", "region", "region-random", "measure")
+EXACT = ("region", "region-random", "measure")
 WORDS = {
     "process": "ru_maxrss, the process",
     "rss": "ru_maxrss, after less before",
     "tracemalloc": "tracemalloc",
     "memray": "memray",
     "region": "votrace, a region",
-    "region-fixed": "votrace, addresses fixed",
+    "region-random": "votrace, addresses random",
     "measure": "votrace.measure()",
 }
 WORDS_BEFORE = {
@@ -152,8 +152,8 @@ def words_of_conditions(results, conditions):
     return paragraph(
         f"astropy {conditions['astropy']}, NumPy {conditions['numpy']} and memray "
         f"{conditions['memray']} from PyPI, CPython {conditions['python']}, "
-        f"{conditions['system']}, {conditions['processors']} processors. {len(results):,} "
-        f"measurements in one run, one process at a time; tables of {sizes} rows."
+        f"{conditions['system']}, {conditions['processors']} processors; addresses are {conditions['addresses']} for "
+        f"votrace where nothing else is said. {len(results):,} measurements in one run, one process at a time; tables of {sizes} rows."
     )
 
 
@@ -280,7 +280,7 @@ def chart_of_formats(results):
         rows = [
             (WORDS[method], before, after)
             for found, method, before, after in pairs_of_formats(of_part)
-            if found == name and method != "region-fixed"
+            if found == name and method != "region-random"
         ]
         if rows:
             groups.append((name.upper(), rows))

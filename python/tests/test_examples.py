@@ -124,7 +124,15 @@ def results() -> List[Dict[str, Any]]:
     ]
 
 
-CONDITIONS = dict(astropy="8", numpy="2", memray="1", python="3.13.0", system="Linux", processors=2)
+CONDITIONS = dict(
+    astropy="8",
+    numpy="2",
+    memray="1",
+    python="3.13.0",
+    system="Linux",
+    processors=2,
+    addresses="fixed",
+)
 
 
 def test_every_table_has_its_place_in_the_document(results: List[Dict[str, Any]]) -> None:
