@@ -27,7 +27,7 @@ def _checked(name: str, settings: Dict[str, Any]) -> Dict[str, Any]:
     if not isinstance(malloc, str):
         raise ValueError(f"{name}: malloc is a value of PYTHONMALLOC, not {malloc!r}")
     if not isinstance(env, dict) or not all(isinstance(v, str) for kv in env.items() for v in kv):
-        raise ValueError(f"{name}: env is a dict of strings, not {env!r}")
+        raise ValueError(f"{name}: env is a dict of strings")
     return settings
 
 
@@ -39,6 +39,7 @@ class _HeapBenchmark(Benchmark):  # type: ignore[misc]
     env: more variables of its environment.
     """
 
+    kind = ""  # in asv's list of benchmarks
     field = ""  # of votrace.Measurement: the result
     by = ""  # of votrace.Site: whose places are shown
     unit = "bytes"
@@ -46,7 +47,7 @@ class _HeapBenchmark(Benchmark):  # type: ignore[misc]
 
     def __init__(self, name: str, func: Any, attr_sources: Sequence[Any]) -> None:
         Benchmark.__init__(self, name, func, attr_sources)
-        self.type = self.field
+        self.type = self.kind
         self.unit = type(self).unit
         self._module = attr_sources[-1].__name__
         self._param_idx: Optional[int] = None
@@ -125,6 +126,7 @@ class PeakHeapBenchmark(_HeapBenchmark):
     """What the call needed at its peak, on top of what was live when it began."""
 
     name_regex = re.compile("^(PeakHeap[A-Z_].+)|(peakheap_.+)$")
+    kind = "peakheap"
     field = "peak_added"
     by = "bytes"
 
@@ -133,6 +135,7 @@ class NetHeapBenchmark(_HeapBenchmark):
     """What is live after the call that was not before it, its result included."""
 
     name_regex = re.compile("^(NetHeap[A-Z_].+)|(netheap_.+)$")
+    kind = "netheap"
     field = "net"
     by = "kept"
 
@@ -141,6 +144,7 @@ class AllocsBenchmark(_HeapBenchmark):
     """How many blocks the call was handed out."""
 
     name_regex = re.compile("^(Allocs[A-Z_].+)|(allocs_.+)$")
+    kind = "allocs"
     field = "blocks"
     by = "allocations"
     unit = "blocks"
