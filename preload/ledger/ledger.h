@@ -19,7 +19,9 @@
     1024u /* open regions of single threads, of all of them together */
 #define LEDGER_THREAD_LISTS      256u
 #define LEDGER_DROPS_MAX         1024u
-#define LEDGER_NAMES_MAX         256u
+#define LEDGER_NAMES_MAX         65536u /* a test suite has one for each test */
+#define LEDGER_NAMES_PER_CHUNK   256u
+#define LEDGER_NAME_LISTS        4096u
 #define LEDGER_REGIONS_MAX       262144u /* instances of all names */
 #define LEDGER_KEPT_INSTANCES    8u      /* of each name: the worst, with their rows */
 #define LEDGER_REGIONS_PER_CHUNK 16u
@@ -34,7 +36,7 @@ struct ledger_region {
     struct trace_timeline *timeline; /* likewise */
     int64_t left_events;             /* heap events until its next point */
     uint32_t id;
-    uint32_t name;  /* index in ledger.names */
+    uint32_t name;  /* its index */
     uint32_t birth; /* blocks born as this or later were allocated inside the region */
 
     /* Of one thread's regions. */
@@ -58,16 +60,25 @@ struct ledger_threads {
 /* Begins beyond a limit whose ends are still to come. */
 struct ledger_drop {
     uint32_t thread; /* 0: of the process */
-    uint32_t name;   /* index in ledger.names, LEDGER_NAMES_MAX for all beyond */
+    uint32_t name;   /* its index, LEDGER_NAMES_MAX for all beyond */
     uint32_t count;
 };
 
 struct ledger_name {
     char name[TRACE_NAME_BYTES];
+    uint32_t index;
+    uint32_t next; /* 1 + the index of the next in its list; 0: the last */
     uint32_t instances;
     uint32_t kept_count;
     struct trace_region *youngest;
     struct ledger_region kept[LEDGER_KEPT_INSTANCES];
+};
+
+/* Names never move: whoever has one may keep it. */
+struct ledger_names {
+    uint32_t count;
+    uint32_t lists[LEDGER_NAME_LISTS]; /* 1 + the index of the first with that hash */
+    struct ledger_name *chunks[LEDGER_NAMES_MAX / LEDGER_NAMES_PER_CHUNK];
 };
 
 struct ledger {
@@ -84,8 +95,7 @@ struct ledger {
     uint64_t usable_bytes; /* what the allocator gave for the block that is booked next */
     uint32_t thread;       /* number of the thread whose events are booked; 0: has none */
     struct ledger_threads threads;
-    uint32_t name_count;
-    struct ledger_name *names;
+    struct ledger_names *names;
     struct ledger_drop *drops; /* NULL: none so far */
     uint32_t drop_count;
     uint64_t drops_beyond;             /* begins that found no place there */

@@ -12,25 +12,54 @@
 
 /* Names */
 
+struct ledger_name *ledger_name_at(const struct ledger *ledger, uint32_t index) {
+    return &ledger->names
+                ->chunks[index / LEDGER_NAMES_PER_CHUNK][index % LEDGER_NAMES_PER_CHUNK];
+}
+
+/* FNV-1a of what is kept of the name. */
+static uint32_t name_list(const char *name) {
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < TRACE_NAME_BYTES - 1 && name[i] != '\0'; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+    return (hash ^ hash >> 16) % LEDGER_NAME_LISTS;
+}
+
 struct ledger_name *ledger_find_name(const struct ledger *ledger, const char *name) {
-    for (uint32_t i = 0; i < ledger->name_count; i++)
-        if (strncmp(ledger->names[i].name, name, TRACE_NAME_BYTES - 1) == 0)
-            return &ledger->names[i];
+    uint32_t next = ledger->names->lists[name_list(name)];
+    while (next != 0) {
+        struct ledger_name *found = ledger_name_at(ledger, next - 1);
+        if (strncmp(found->name, name, TRACE_NAME_BYTES - 1) == 0)
+            return found;
+        next = found->next;
+    }
     return NULL;
+}
+
+static struct ledger_name *add_name(struct ledger_names *names, const char *name) {
+    if (names->count == LEDGER_NAMES_MAX)
+        return NULL;
+    struct ledger_name **chunk = &names->chunks[names->count / LEDGER_NAMES_PER_CHUNK];
+    if (*chunk == NULL)
+        *chunk = sysmem_map(LEDGER_NAMES_PER_CHUNK * sizeof(**chunk));
+    if (*chunk == NULL)
+        return NULL;
+    struct ledger_name *added = &(*chunk)[names->count % LEDGER_NAMES_PER_CHUNK];
+    uint32_t *list = &names->lists[name_list(name)];
+    memcpy(added->name, name, strnlen(name, TRACE_NAME_BYTES - 1));
+    added->index = names->count++;
+    added->next = *list;
+    *list = added->index + 1;
+    return added;
 }
 
 struct ledger_name *ledger_find_or_add_name(struct ledger *ledger, const char *name) {
     struct ledger_name *found = ledger_find_name(ledger, name);
-    if (found != NULL || ledger->name_count == LEDGER_NAMES_MAX)
-        return found;
-    found = &ledger->names[ledger->name_count++];
-    size_t length = strnlen(name, TRACE_NAME_BYTES - 1);
-    memcpy(found->name, name, length);
-    return found;
+    return found != NULL ? found : add_name(ledger->names, name);
 }
 
-uint32_t ledger_name_index(const struct ledger *ledger, const struct ledger_name *name) {
-    return name != NULL ? (uint32_t)(name - ledger->names) : LEDGER_NAMES_MAX;
+uint32_t ledger_name_index(const struct ledger_name *name) {
+    return name != NULL ? name->index : LEDGER_NAMES_MAX;
 }
 
 /* Drops */

@@ -44,10 +44,10 @@ static void record_begin(struct trace_region *record, const struct trace_region 
 /* Not beyond a limit, and not by the name of the process region, which never ends. */
 static bool may_begin(const struct ledger *ledger, uint32_t thread,
                       const struct ledger_name *name) {
-    bool reserved = ledger->open_count > 0 && name == &ledger->names[0];
+    bool reserved = ledger->open_count > 0 && ledger_name_index(name) == 0;
     /* Inside a dropped region of this name another one is dropped, so that ends find theirs. */
     return name != NULL && !reserved &&
-           ledger_find_drop(ledger, thread, ledger_name_index(ledger, name)) == NULL &&
+           ledger_find_drop(ledger, thread, ledger_name_index(name)) == NULL &&
            (thread != 0 || ledger->open_count < LEDGER_OPEN_MAX) &&
            ledger->region_count < LEDGER_REGIONS_MAX && ledger_threads_may_begin(ledger);
 }
@@ -68,7 +68,7 @@ static void region_begin(struct ledger *ledger, struct ledger_region *region,
                          struct ledger_name *name, const struct ledger_moment *now) {
     struct trace_region *record = region->record;
     region->id = ledger->region_count;
-    region->name = ledger_name_index(ledger, name);
+    region->name = ledger_name_index(name);
     region->birth = ++ledger->births;
     memcpy(record->name, name->name, TRACE_NAME_BYTES);
     record->instance = ++name->instances;
@@ -91,7 +91,7 @@ static int begin_in(struct ledger *ledger, struct ledger_region *region, uint32_
     if (record == NULL) {
         if (rows != NULL)
             ledger_directory_free(ledger, rows);
-        ledger_note_drop(ledger, thread, ledger_name_index(ledger, name));
+        ledger_note_drop(ledger, thread, ledger_name_index(name));
         return -ENOSPC;
     }
     *region = (struct ledger_region){.record = record, .rows = rows, .thread = thread};
@@ -133,7 +133,7 @@ void ledger_keep_usable(struct ledger *ledger) {
 int ledger_init(struct ledger *ledger, struct tracefile *file, const struct stacktree *stacks,
                 const struct ledger_moment *now) {
     *ledger = (struct ledger){.file = file, .stacks = stacks};
-    ledger->names = sysmem_map(LEDGER_NAMES_MAX * sizeof(*ledger->names));
+    ledger->names = sysmem_map(sizeof(*ledger->names));
     if (ledger->names == NULL || ledger_begin(ledger, "process", now) < 0)
         return -ENOMEM;
     return ledger_add_lane(ledger) == 0 ? 0 : -ENOMEM;
@@ -274,7 +274,7 @@ static uint64_t heap_peak_added(const struct ledger_region *region) {
  * Keep the rows of the worst instances of each name, so that 100,000 of them stay affordable.
  */
 static void keep_or_drop(struct ledger *ledger, struct ledger_region *region) {
-    struct ledger_name *name = &ledger->names[region->name];
+    struct ledger_name *name = ledger_name_at(ledger, region->name);
     if (name->kept_count < LEDGER_KEPT_INSTANCES) {
         name->kept[name->kept_count++] = *region;
         return;
@@ -352,7 +352,7 @@ static int end_of(struct ledger *ledger, struct ledger_region *region,
 }
 
 int ledger_end(struct ledger *ledger, const char *name, const struct ledger_moment *now) {
-    uint32_t known = ledger_name_index(ledger, ledger_find_name(ledger, name));
+    uint32_t known = ledger_name_index(ledger_find_name(ledger, name));
     if (ledger_take_drop(ledger, 0, known))
         return 0;
     uint32_t at = ledger->open_count;
@@ -363,7 +363,7 @@ int ledger_end(struct ledger *ledger, const char *name, const struct ledger_mome
 }
 
 int ledger_end_own(struct ledger *ledger, const char *name, const struct ledger_moment *now) {
-    uint32_t known = ledger_name_index(ledger, ledger_find_name(ledger, name));
+    uint32_t known = ledger_name_index(ledger_find_name(ledger, name));
     if (ledger_take_drop(ledger, ledger->thread, known))
         return 0;
     struct ledger_region *own = ledger_own_first(ledger);

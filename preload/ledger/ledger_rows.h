@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ledger_rows.h: what the files of the ledger share. Nobody else includes it.
+ * ledger_rows.h: what the files of the ledger share. Nobody else includes it, but their test.
  *
  *     ledger.c           events: rows, totals, points
  *     ledger_regions.c   how regions begin and end, and what is kept of them
@@ -49,11 +49,14 @@ void ledger_extras_free(struct ledger *ledger, const struct ledger_region *regio
 void ledger_sum_sizes(const struct ledger *ledger, uint64_t ret_counts[TRACE_SIZE_BUCKETS]);
 
 /* NULL: there is none of that name; or no place for another. */
+struct ledger_name *ledger_name_at(const struct ledger *ledger, uint32_t index);
+
+/* NULL when there is none of that name; when there is no place or no memory for it. */
 struct ledger_name *ledger_find_name(const struct ledger *ledger, const char *name);
 struct ledger_name *ledger_find_or_add_name(struct ledger *ledger, const char *name);
 
 /* LEDGER_NAMES_MAX for NULL: all names that found no place together. */
-uint32_t ledger_name_index(const struct ledger *ledger, const struct ledger_name *name);
+uint32_t ledger_name_index(const struct ledger_name *name);
 
 /* Begins of @name by @thread (0: of the process) that were dropped; NULL: none. */
 struct ledger_drop *ledger_find_drop(const struct ledger *ledger, uint32_t thread,

@@ -9,6 +9,7 @@
 
 #include "blocks.h"
 #include "ledger.h"
+#include "ledger_rows.h"
 #include "random.h"
 #include "sysmem.h"
 #include "sysmem_wrap.h"
@@ -294,36 +295,54 @@ static void test_the_end_of_a_dropped_region_ends_no_other(void **state) {
     assert_int_equal(ledger_begin(ledger, "deep", &moment), 0);
 }
 
-/* 300 names, of which 255 find a place beside "process": begun, and ended in the same order. */
+static void begin_and_end(const char *name, int expected) {
+    assert_int_equal(ledger_begin(ledger, name, &moment), expected);
+    assert_int_equal(ledger_end(ledger, name, &moment), 0);
+}
+
+static void test_a_thousand_names_each_have_their_own_instances(void **state) {
+    char name[16];
+    for (int round = 1; round <= 2; round++)
+        for (unsigned i = 0; i < 1000; i++) {
+            snprintf(name, sizeof(name), "test %u", i);
+            begin_and_end(name, 0);
+            assert_int_equal(query(name).instance, round);
+        }
+    assert_int_equal(file.header->completeness.regions_dropped, 0);
+    assert_int_equal(file.header->completeness.unbalanced_ends, 0);
+}
+
+/* Only @count names find a place from now on. */
+static void leave_names(unsigned count) {
+    char name[16];
+    while (ledger->names->count < LEDGER_NAMES_MAX - count) {
+        snprintf(name, sizeof(name), "name %u", ledger->names->count);
+        assert_non_null(ledger_find_or_add_name(ledger, name));
+    }
+}
+
 static void test_the_ends_of_names_beyond_the_limit_are_not_unbalanced(void **state) {
     char name[16];
-    for (int round = 0; round < 2; round++) {
-        for (unsigned i = 0; i < 300; i++) {
+    leave_names(100);
+    for (int round = 0; round < 2; round++)
+        for (unsigned i = 0; i < 150; i++) {
             snprintf(name, sizeof(name), "region %u", i);
-            bool fits = i < LEDGER_NAMES_MAX - 1;
-            assert_int_equal(ledger_begin(ledger, name, &moment), fits ? 0 : -ENOSPC);
-            assert_int_equal(ledger_end(ledger, name, &moment), 0);
+            begin_and_end(name, i < 100 ? 0 : -ENOSPC);
         }
-    }
-    unsigned beyond = 300 - (LEDGER_NAMES_MAX - 1);
-    assert_int_equal(file.header->completeness.regions_dropped, 2 * beyond);
+    assert_int_equal(file.header->completeness.regions_dropped, 2 * 50);
     assert_int_equal(file.header->completeness.unbalanced_ends, 0);
-    assert_int_equal(ledger_end(ledger, "region 299", &moment), -ENOENT);
+    assert_int_equal(ledger_end(ledger, "region 149", &moment), -ENOENT);
     assert_int_equal(file.header->completeness.unbalanced_ends, 1);
 }
 
 static void test_regions_beyond_the_limits_are_counted_as_dropped(void **state) {
-    char name[16];
-    for (unsigned i = 0; i < LEDGER_NAMES_MAX + 3; i++) {
-        snprintf(name, sizeof(name), "name %u", i);
-        int r = ledger_begin(ledger, name, &moment);
-        assert_int_equal(r, i + 1 < LEDGER_NAMES_MAX ? 0 : -ENOSPC);
-        if (r == 0)
-            assert_int_equal(ledger_end(ledger, name, &moment), 0);
-    }
+    leave_names(1);
+    begin_and_end("last", 0);
+    for (unsigned i = 0; i < 4; i++)
+        begin_and_end("beyond", -ENOSPC);
     assert_int_equal(file.header->completeness.regions_dropped, 4);
     ledger->region_count = LEDGER_REGIONS_MAX;
-    assert_int_equal(ledger_begin(ledger, "name 0", &moment), -ENOSPC);
+    assert_int_equal(ledger_begin(ledger, "last", &moment), -ENOSPC);
     assert_int_equal(file.header->completeness.regions_dropped, 5);
 }
 
@@ -688,7 +707,7 @@ test_a_region_without_memory_for_its_timeline_is_measured_all_the_same(void **st
     event_by(0, a, 1, 0, 1);
     ledger_begin(ledger, "r", &moment); /* so that directory and record are there */
     ledger_end(ledger, "r", &moment);
-    ledger->names[1].kept_count = 0; /* nothing is given back */
+    ledger_name_at(ledger, 1)->kept_count = 0; /* nothing is given back */
     file.left_bytes = 0;
     file.spilling = true; /* as if the file could not grow */
     struct trace_row **rows =
@@ -1002,6 +1021,7 @@ int main(void) {
         TEST(test_names_are_kept_to_63_bytes_and_found_by_the_whole),
         TEST(test_only_the_worst_instances_keep_their_rows),
         TEST(test_the_end_of_a_dropped_region_ends_no_other),
+        TEST(test_a_thousand_names_each_have_their_own_instances),
         TEST(test_the_ends_of_names_beyond_the_limit_are_not_unbalanced),
         TEST(test_regions_beyond_the_limits_are_counted_as_dropped),
         TEST(test_refused_memory_loses_the_event_and_says_so),
