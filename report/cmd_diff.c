@@ -31,6 +31,7 @@ static const char help[] =
     "  --sites N         list N call sites instead of the tree\n"
     "  --name NAME       only this benchmark, with all its parameters\n"
     "  --all             compare `process`, too, where regions are marked\n"
+    "  --native          the interpreter's frames between Python's functions, too\n"
     "  --format FORMAT   text (the default), markdown (for a comment), json (for\n"
     "                    scripts: exact numbers, every field, whole stacks), csv or\n"
     "                    html (as votreport html)\n"
@@ -123,6 +124,7 @@ static int parse(int count, char **arguments, struct options *options) {
     static const struct option table[] = {
         COMMAND_OUTPUT_OPTIONS,
         COMPARISON_OPTIONS,
+        COMPARISON_NATIVE_OPTION,
         {"sites", required_argument, NULL, SITES},
         {"metric", required_argument, NULL, METRIC},
         {"by", required_argument, NULL, BY},

@@ -45,6 +45,7 @@ static const char help[] =
     "  --region NAME        the worst instance of it; otherwise the worst of all\n"
     "  --name NAME          only this benchmark\n"
     "  --by WHAT            merge frames by function, file, module or line\n"
+    "  --native             the interpreter's frames between Python's functions, too\n"
     "  --all                tables: `process`, too, where regions are marked\n"
     "  --commit HASH        asv: of this commit, where the runs know none\n"
     "  --allow-incomplete   tables: runs that failed, were killed or missed\n"
@@ -65,11 +66,12 @@ struct options {
     const char *region; /* NULL: the worst of all */
     const char *name;   /* of this benchmark; NULL: of all */
     bool with_process;
+    bool native; /* with the interpreter's frames between two functions of its code */
     bool allow_incomplete;
     bool metric_is_given;
 };
 
-enum { NAME = COMMAND_OWN, REGION, METRIC, SPACE, BY, ALL, COMMIT, INCOMPLETE };
+enum { NAME = COMMAND_OWN, REGION, METRIC, SPACE, BY, ALL, NATIVE, COMMIT, INCOMPLETE };
 
 static const struct option table[] = {
     {"help", no_argument, NULL, COMMAND_HELP},
@@ -81,6 +83,7 @@ static const struct option table[] = {
     {"name", required_argument, NULL, NAME},
     {"by", required_argument, NULL, BY},
     {"all", no_argument, NULL, ALL},
+    {"native", no_argument, NULL, NATIVE},
     {"commit", required_argument, NULL, COMMIT},
     {"allow-incomplete", no_argument, NULL, INCOMPLETE},
     {0},
@@ -126,6 +129,9 @@ static int take_option(int option, char *const *arguments, struct options *optio
     case ALL:
         options->with_process = true;
         return -1;
+    case NATIVE:
+        options->native = true;
+        return -1;
     case COMMIT:
         options->request.commit = optarg;
         return -1;
@@ -161,6 +167,8 @@ static int check(const struct options *options, int stores) {
             format->metrics == EXPORT_ALL_METRICS ? "all metrics" : "live_peak");
     if (options->region && is_table(format))
         return command_usage(&cmd_export, "--region is for stacks; tables have all regions");
+    if (options->native && is_table(format))
+        return command_usage(&cmd_export, "--native is for stacks; tables have none");
     if (format->is_binary && !options->output && isatty(STDOUT_FILENO))
         return command_usage(&cmd_export, "%s is nothing for a terminal: say -o FILE",
                              format->name);
@@ -190,6 +198,8 @@ static int load_run(const char *where, const struct options *options, struct run
     store_close(store);
     if (r < 0)
         return r;
+    if (options->native)
+        profile_unfold_interpreters(&ret_run->profile);
     *ret_region = export_region_pick(ret_run, options->region);
     if (*ret_region)
         return 0;

@@ -20,6 +20,7 @@ static const char help[] =
     "  --region NAME         this region\n"
     "  --width PIXELS        how wide the picture is (1200)\n"
     "  --all                 `process`, too, where regions are marked\n"
+    "  --native              the interpreter's frames between Python's functions, too\n"
     "  --help                this text\n"
     "\n"
     "Exit status: 0 drawn, 2 there is nothing to draw.\n"

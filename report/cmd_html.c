@@ -15,6 +15,7 @@ static const char help[] =
     "  -o, --output PAGE  the file to write; otherwise standard output\n"
     "  --name NAME        only this benchmark, with all its parameters\n"
     "  --all              `process`, too, where regions are marked\n"
+    "  --native           the interpreter's frames between Python's functions, too\n"
     "  --help             this text\n"
     "\n"
     "Exit status: 0 written, whatever the outcome (see votreport gate); 2 not\n"

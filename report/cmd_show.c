@@ -24,6 +24,7 @@ static const char help[] =
     "                 or more. --json has all of them always\n"
     "  --tree         a tree of calls instead of the list of call sites; --sites N:\n"
     "                 its lines\n"
+    "  --native       the interpreter's frames between Python's functions, too\n"
     "  --sizes        a histogram of the sizes of its allocations\n"
     "  --timeline     its live heap over time, as a table\n"
     "  --json         for scripts: exact numbers, every field, whole stacks\n"

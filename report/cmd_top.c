@@ -30,6 +30,7 @@ static const char help[] =
     "  --callees      the largest with all that they called first\n"
     "  --tree         a tree of calls instead of a list\n"
     "  --all-frames   what the libraries did, too\n"
+    "  --native       the interpreter's frames between Python's functions, too\n"
     "  --lines N      lines to print (20)\n"
     "  --json         for scripts: exact numbers, every entry\n"
     "  --bytes        exact bytes instead of KiB, MiB ...\n"

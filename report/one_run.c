@@ -18,6 +18,9 @@ int one_run_option(const struct command *command, int option, char *const *argum
     case ONE_RUN_REGION:
         choice->region = optarg;
         return -1;
+    case ONE_RUN_NATIVE:
+        choice->native = true;
+        return -1;
     default:
         return command_common_option(command, option, arguments, output);
     }
@@ -35,6 +38,8 @@ int one_run_load(const char *where, const struct one_run_choice *choice, struct 
         r = selection_find(store, what, choice->name, &found, fault);
     if (r == 0)
         r = store_load(store, found, ret_run, fault);
+    if (r == 0 && choice->native)
+        profile_unfold_interpreters(&ret_run->profile);
     store_close(store);
     return r;
 }

@@ -11,6 +11,7 @@ struct one_run_choice {
     size_t id;          /* 0: the newest */
     const char *name;   /* of this benchmark; NULL: of all */
     const char *region; /* NULL: not said */
+    bool native;        /* with the interpreter's frames between two functions of its code */
 };
 
 /* Codes of the long options; a command's own begin at ONE_RUN_OWN. */
@@ -18,6 +19,7 @@ enum one_run_option {
     ONE_RUN_ID = COMMAND_OWN,
     ONE_RUN_NAME,
     ONE_RUN_REGION,
+    ONE_RUN_NATIVE,
     ONE_RUN_OWN,
 };
 
@@ -26,7 +28,8 @@ enum one_run_option {
     COMMAND_OUTPUT_OPTIONS,                               \
     {"run",    required_argument, NULL, ONE_RUN_ID},      \
     {"name",   required_argument, NULL, ONE_RUN_NAME},    \
-    {"region", required_argument, NULL, ONE_RUN_REGION}
+    {"region", required_argument, NULL, ONE_RUN_REGION},  \
+    {"native", no_argument,       NULL, ONE_RUN_NATIVE}
 // clang-format on
 
 /*

@@ -36,6 +36,8 @@ static int load_one(const struct picture_options *options, struct comparison *re
     struct comparison comparison = {0};
     int r = selection_load_from(options->stores[0], options->settings.name, &comparison.after,
                                 fault);
+    if (r == 0 && options->settings.native)
+        selection_unfold(&comparison.after);
     if (r == 0) {
         r = diff_compare(NULL, 0, comparison.after.runs, comparison.after.count,
                          options->settings.with_process, &comparison.diff);

@@ -25,7 +25,8 @@ enum { PICTURE_OUTPUT = 'o' };
 #define PICTURE_OPTIONS                                 \
     {"help",   no_argument,       NULL, COMMAND_HELP},  \
     {"output", required_argument, NULL, PICTURE_OUTPUT},\
-    COMPARISON_OPTIONS
+    COMPARISON_OPTIONS,                                 \
+    COMPARISON_NATIVE_OPTION
 // clang-format on
 
 /*

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import asyncio
 import ctypes
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -233,3 +235,36 @@ def test_addresses_stay_random_where_the_kernel_refuses(monkeypatch: pytest.Monk
     with _tools.addresses(fixed=True):
         assert not _tools.addresses_are_fixed()
     assert [persona for persona in asked if persona != 0xFFFFFFFF] == [0x0040000]
+
+
+def test_the_interpreters_frames_between_two_functions_are_there_when_asked_for(
+    measured: Any, tmp_path: Path
+) -> None:
+    measured(
+        """
+        def leaf(size): return bytearray(size)
+        def outer(): return list(map(leaf, [100000]))
+        with votrace.region("r"):
+            kept = outer()
+        print(0)
+        """
+    )
+    (trace,) = tmp_path.glob("*.vtr")
+    _tools.votreport(["import", "--db", str(tmp_path / "a.db"), str(trace)])
+    stacks = {}
+    for option in [], ["--native"]:
+        command = ["show", str(tmp_path / "a.db"), "--region", "r", "--json", *option]
+        shown = json.loads(_tools.votreport(command))
+        sites = shown["regions"][0]["sites"]
+        site = max(sites, key=lambda site: site["at_peak"] - site["live_start"])
+        stacks[bool(option)] = [
+            "" if frame["module"] != "[python]" else frame["function"]
+            for frame in (shown["frames"][number] for number in site["stack"])
+        ]
+    folded, native = stacks[False], stacks[True]
+    assert folded[folded.index("leaf") + 1] == "outer"
+    if sys.version_info >= (3, 11):  # before, a thread's native frames are all outside of its functions
+        between = native[native.index("leaf") + 1 : native.index("outer")]
+        assert between and not any(between)
+    assert len(native) > len(folded)
+    assert [name for name in native if name] == [name for name in folded if name]

@@ -12,6 +12,9 @@ bool comparison_option(struct comparison_settings *settings, int option, const c
     case COMPARISON_ALL:
         settings->with_process = true;
         return true;
+    case COMPARISON_NATIVE:
+        settings->native = true;
+        return true;
     default:
         return false;
     }
@@ -27,6 +30,10 @@ int comparison_load(const char *before, const char *after,
     if (r == 0) {
         *ret_path = after;
         r = selection_load_from(after, settings->name, &comparison.after, fault);
+    }
+    if (r == 0 && settings->native) {
+        selection_unfold(&comparison.before);
+        selection_unfold(&comparison.after);
     }
     if (r == 0) {
         const struct diff_settings how = {settings->metric, settings->with_process,

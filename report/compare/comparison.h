@@ -18,22 +18,25 @@ struct comparison {
 struct comparison_settings {
     const char *name;  /* only this benchmark; NULL: all */
     bool with_process; /* "process", too, where regions are marked */
+    bool native;       /* with the interpreter's frames between two functions of its code */
     enum metric metric;
     enum calltree_by by; /* what the trees of calls merge */
 };
 
 /* What getopt_long() returns for them: beyond what commands use for options of their own. */
-enum { COMPARISON_NAME = 512, COMPARISON_ALL };
+enum { COMPARISON_NAME = 512, COMPARISON_ALL, COMPARISON_NATIVE };
 
 // clang-format off
 #define COMPARISON_OPTIONS                                  \
     {"name", required_argument, NULL, COMPARISON_NAME},     \
     {"all",  no_argument,       NULL, COMPARISON_ALL}
+/* For commands that show stacks. */
+#define COMPARISON_NATIVE_OPTION {"native", no_argument, NULL, COMPARISON_NATIVE}
 // clang-format on
 
 /*
  * Take @option, which getopt_long() returned, with @argument (borrowed; NULL when it has none).
- * false when it is none of COMPARISON_OPTIONS.
+ * false when it is none of these options.
  */
 bool comparison_option(struct comparison_settings *settings, int option, const char *argument);
 

@@ -346,7 +346,21 @@ void profile_note_interpreters(struct profile *profile) {
     }
 }
 
-void profile_fold_interpreters(const struct profile *profile, struct profile_node *nodes) {
+static bool has_interpreters(const struct profile *profile) {
+    for (size_t i = 0; i < profile->module_count; i++)
+        if (profile->modules[i].is_interpreter)
+            return true;
+    return false;
+}
+
+int profile_fold_interpreters(struct profile *profile) {
+    if (!has_interpreters(profile))
+        return 0;
+    struct profile_node *nodes =
+        arena_array(&profile->arena, profile->node_count, sizeof(*nodes));
+    if (!nodes)
+        return -ENOMEM;
+    memcpy(nodes, profile->nodes, profile->node_count * sizeof(*nodes));
     for (uint32_t i = 1; i < profile->node_count; i++) {
         uint32_t caller = nodes[i].parent;
         if (!module_of_node(profile, i)->is_code)
@@ -355,6 +369,14 @@ void profile_fold_interpreters(const struct profile *profile, struct profile_nod
             caller = nodes[caller].parent;
         nodes[i].parent = caller;
     }
+    profile->native_nodes = profile->nodes;
+    profile->nodes = nodes;
+    return 0;
+}
+
+void profile_unfold_interpreters(struct profile *profile) {
+    if (profile->native_nodes)
+        profile->nodes = profile->native_nodes;
 }
 
 void profile_finish(struct profile *profile) {

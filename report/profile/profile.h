@@ -182,6 +182,8 @@ struct profile {
     const struct profile_frame *frames;
     size_t frame_count;
     const struct profile_node *nodes;
+    const struct profile_node
+        *native_nodes; /* before interpreters were folded; NULL: as nodes */
     size_t node_count;
     const struct profile_site *sites;
     size_t site_count;
@@ -235,9 +237,12 @@ void profile_note_interpreters(struct profile *profile) _nonnull_;
 
 /*
  * Let a function of interpreted code hang below the one that called it, without the frames of the
- * interpreter between the two: they are the same for any call. @nodes are the profile's own.
+ * interpreter between the two: they are the same for any call. Those of anything else between them
+ * stay, with all that is outside of the first. 0 or -ENOMEM.
  */
-void profile_fold_interpreters(const struct profile *profile,
-                               struct profile_node *nodes) _nonnull_;
+int profile_fold_interpreters(struct profile *profile) _must_check_ _nonnull_;
+
+/* Have those frames back. */
+void profile_unfold_interpreters(struct profile *profile) _nonnull_;
 
 void profile_finish(struct profile *profile) _nonnull_;

@@ -287,6 +287,11 @@ int selection_find_newest(struct store *store, const char *name, int64_t *ret_id
     return selection_find(store, NULL, name, ret_id, fault);
 }
 
+void selection_unfold(struct selection *selection) {
+    for (size_t i = 0; i < selection->count; i++)
+        profile_unfold_interpreters(&selection->runs[i].profile);
+}
+
 void selection_finish(struct selection *selection) {
     for (size_t i = 0; i < selection->count; i++)
         run_finish(&selection->runs[i]);

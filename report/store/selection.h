@@ -53,4 +53,7 @@ int selection_load_newest(struct store *store, const char *name,
 int selection_find_newest(struct store *store, const char *name, int64_t *ret_id,
                           struct fault *fault) _must_check_;
 
+/* Have the interpreters' frames back in its runs: profile_unfold_interpreters(). */
+void selection_unfold(struct selection *selection) _nonnull_;
+
 void selection_finish(struct selection *selection) _nonnull_;

@@ -223,8 +223,7 @@ static int keep_nodes(struct loader *loader) {
     profile->nodes = nodes;
     profile->node_count = loader->nodes.count;
     profile_note_interpreters(profile);
-    profile_fold_interpreters(profile, nodes);
-    return 0;
+    return profile_fold_interpreters(profile) < 0 ? store_no_memory(&loader->reader) : 0;
 }
 
 int loader_load_stacks(struct loader *loader) {

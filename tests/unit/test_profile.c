@@ -470,11 +470,49 @@ static void test_folding_takes_out_what_is_between_two_functions_only(void **sta
     struct fault fault = {0};
     struct interpreted nodes = build_interpreted(&b);
     assert_int_equal(derive(&b, &profile, &fault), 0);
-    profile_fold_interpreters(&profile, (struct profile_node *)profile.nodes);
+    assert_int_equal(profile_fold_interpreters(&profile), 0);
     assert_int_equal(profile.nodes[nodes.key].parent, nodes.leaf);
     assert_int_equal(profile.nodes[nodes.leaf].parent, nodes.parse);
     assert_int_equal(profile.nodes[nodes.parse].parent, 1);          /* main: no interpreter */
     assert_int_equal(profile.nodes[nodes.helper].parent, nodes.key); /* what allocates stays */
+
+    profile_finish(&profile);
+}
+
+static void test_frames_that_were_folded_can_be_had_again(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    struct interpreted nodes = build_interpreted(&b);
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    profile_unfold_interpreters(&profile); /* nothing was: nothing changes */
+    uint32_t caller = profile.nodes[nodes.key].parent;
+    assert_int_equal(profile_fold_interpreters(&profile), 0);
+    assert_int_not_equal(profile.nodes[nodes.key].parent, caller);
+    profile_unfold_interpreters(&profile);
+    assert_int_equal(profile.nodes[nodes.key].parent, caller);
+    profile_finish(&profile);
+}
+
+/* [outer] -> loop -> extension -> loop -> [inner] */
+static void test_what_an_extension_did_between_two_functions_is_never_folded(void **state) {
+    struct trace_builder b;
+    struct profile profile;
+    struct fault fault = {0};
+    struct interpreted nodes = build_interpreted(&b);
+    trace_builder_module(&b, "/opt/_multiarray.so", 0x5000, 0x6000, 0x5000);
+    uint64_t inner =
+        TRACE_CODE_FRAME | (uint64_t)trace_builder_code(&b, "inner", "/opt/a.py", 1)
+                               << TRACE_CODE_LINE_BITS;
+    uint32_t loop = trace_builder_node(&b, nodes.leaf, 0x3300);
+    uint32_t extension = trace_builder_node(&b, loop, 0x5100);
+    uint32_t node =
+        trace_builder_node(&b, trace_builder_node(&b, extension, 0x3100), inner | 2);
+    assert_int_equal(derive(&b, &profile, &fault), 0);
+    assert_int_equal(profile_fold_interpreters(&profile), 0);
+    assert_int_equal(profile.nodes[node].parent, extension);
+    assert_int_equal(profile.nodes[extension].parent, loop);
+    assert_int_equal(profile.nodes[loop].parent, nodes.leaf);
     profile_finish(&profile);
 }
 
@@ -855,6 +893,8 @@ int main(void) {
         cmocka_unit_test(test_interpreted_code_has_names_and_lines_without_symbols),
         cmocka_unit_test(test_only_what_runs_interpreted_code_is_an_interpreter),
         cmocka_unit_test(test_folding_takes_out_what_is_between_two_functions_only),
+        cmocka_unit_test(test_frames_that_were_folded_can_be_had_again),
+        cmocka_unit_test(test_what_an_extension_did_between_two_functions_is_never_folded),
         cmocka_unit_test(test_arguments_and_gaps_come_along),
         cmocka_unit_test(test_rows_of_all_lanes_add_up_to_one_site),
         cmocka_unit_test(test_region_that_begins_after_lanes_starts_with_their_sum),
