@@ -66,17 +66,17 @@ def test_what_is_kept_does_not_depend_on_addresses() -> None:
 
 
 def test_sites_name_the_python_line() -> None:
-    site = votrace.measure(workloads.keep, 3, size=10000).sites[0]
+    measurement = votrace.measure(workloads.keep, 3, size=10000)
     source = Path(workloads.__file__)
     line = source.read_text().splitlines().index("        blocks.append(bytes(size))") + 1
-    assert (site.function, site.line, site.bytes, site.blocks) == (
-        "keep",
-        line,
-        3 * (10000 + HEADER),
-        3,
-    )
-    assert Path(site.file).name == source.name
+    site = measurement.sites[0]
+    assert (site.function, site.line, Path(site.file).name) == ("keep", line, source.name)
     assert site.stack[-1].function  # out to where the program begins
+    assert measurement.top()[0][1] == site.place
+    # The interpreter may take another way to the same once it knows the code; and a list has grown.
+    blocks = [it for it in measurement.sites if it.place == site.place and it.bytes >= 10000]
+    assert sum(it.bytes for it in blocks) == 3 * (10000 + HEADER)
+    assert sum(it.blocks for it in blocks) == 3
 
 
 def test_what_a_call_needs_in_between_is_in_its_peak_only() -> None:
