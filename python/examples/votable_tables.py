@@ -216,21 +216,18 @@ def words_of_rows(results):
 
 
 def words_of_exactness(results):
-    """How far apart the runs of one and the same parse were, at most."""
-    widths = {method: [] for method in EXACT}
-    blocks = {method: [] for method in EXACT}
-    for name in FORMATS:
-        for method in EXACT:
-            for patch in (False, True):
-                runs = select(results, format=name, method=method, patch=patch)
-                if runs:
-                    widths[method].append(width([run["said"]["peak_added"] for run in runs]))
-                    blocks[method].append(width([run["said"]["allocations"] for run in runs]))
-    said = [
-        f"{max(widths[method]):,} bytes and {max(blocks[method]):,} blocks by {WORDS[method]}"
-        for method in EXACT
-        if widths[method]
-    ]
+    """How far apart the runs of one and the same parse were, at most, and how many were the same."""
+    parses = [(name, patch) for name in FORMATS for patch in (False, True)]
+    said = []
+    for method in EXACT:
+        found = [select(results, format=name, method=method, patch=patch) for name, patch in parses]
+        widths = [width([run["said"]["peak_added"] for run in runs]) for runs in found if runs]
+        blocks = [width([run["said"]["allocations"] for run in runs]) for runs in found if runs]
+        if widths:
+            said.append(
+                f"{max(widths):,} bytes and {max(blocks):,} blocks by {WORDS[method]}, with "
+                f"{widths.count(0)} of {len(widths)} kinds of parse the same in all runs"
+            )
     return paragraph(
         "Two runs of one and the same parse differed by at most " + "; ".join(said) + "."
     )
