@@ -18,6 +18,13 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(((const struct part_name *)a)->region, ((const struct part_name *)b)->region);
 }
 
+static const struct part_name *name_find(const struct parts *parts, const char *region) {
+    const struct part_name key = {region, NULL};
+    return parts->names.count == 0 ? NULL
+                                   : bsearch(&key, parts->names.items, parts->names.count,
+                                             sizeof(key), compare_names);
+}
+
 static int line_take(struct parts *parts, const char *line, size_t length) {
     const char *tab = memchr(line, '\t', length);
     if (!tab || tab == line || tab + 1 == line + length || strlen(line) != length)
@@ -48,6 +55,19 @@ static int lines_take(struct parts *parts, FILE *stream, struct fault *fault) {
     return r == -ENOMEM ? fault_set(fault, r, "out of memory") : r;
 }
 
+/* The same line may come again, as that of a test that was repeated. */
+static int names_sort(struct parts *parts, struct fault *fault) {
+    struct part_name *names = parts->names.items;
+    if (parts->names.count > 0)
+        qsort(names, parts->names.count, sizeof(*names), compare_names);
+    for (size_t i = 1; i < parts->names.count; i++)
+        if (compare_names(&names[i - 1], &names[i]) == 0 &&
+            strcmp(names[i - 1].benchmark, names[i].benchmark) != 0)
+            return fault_set(fault, -EINVAL, "region \"%s\" is two benchmarks",
+                             names[i].region);
+    return 0;
+}
+
 int parts_read(const char *path, struct parts *ret_parts, struct fault *fault) {
     struct parts parts = {.names = VECTOR_OF(struct part_name)};
     FILE *stream = fopen(path, "re");
@@ -55,22 +75,13 @@ int parts_read(const char *path, struct parts *ret_parts, struct fault *fault) {
         return fault_set(fault, -errno, "%s", strerror(errno));
     int r = lines_take(&parts, stream, fault);
     fclose(stream);
-    if (r < 0) {
+    if (r == 0)
+        r = names_sort(&parts, fault);
+    if (r < 0)
         parts_finish(&parts);
-        return r;
-    }
-    if (parts.names.count > 0)
-        qsort(parts.names.items, parts.names.count, sizeof(struct part_name), compare_names);
-    *ret_parts = parts;
-    return 0;
-}
-
-/* A test that was repeated has several instances: the last one is its result. */
-static bool is_last(const struct profile *profile, size_t index) {
-    for (size_t i = index + 1; i < profile->region_count; i++)
-        if (strcmp(profile->regions[i].name, profile->regions[index].name) == 0)
-            return false;
-    return true;
+    else
+        *ret_parts = parts;
+    return r;
 }
 
 static int part_make(const struct run *whole, size_t index, const char *benchmark,
@@ -88,26 +99,41 @@ static int part_make(const struct run *whole, size_t index, const char *benchmar
     return r;
 }
 
+static int part_add(const struct run *whole, size_t index, const char *benchmark,
+                    struct vector *runs) {
+    struct run run;
+    int r = part_make(whole, index, benchmark, &run);
+    if (r < 0)
+        return r;
+    struct run *added = vector_add(runs);
+    if (!added) {
+        run_finish(&run);
+        return -ENOMEM;
+    }
+    *added = run;
+    return 0;
+}
+
 int parts_split(const struct parts *parts, const struct run *whole, struct vector *runs) {
     const struct profile *profile = &whole->profile;
-    for (size_t i = 1; parts->names.count > 0 && i < profile->region_count; i++) {
-        const struct part_name key = {profile->regions[i].name, NULL};
-        const struct part_name *name =
-            bsearch(&key, parts->names.items, parts->names.count, sizeof(key), compare_names);
-        struct run run;
-        if (!name || !is_last(profile, i))
-            continue;
-        int r = part_make(whole, i, name->benchmark, &run);
-        if (r < 0)
-            return r;
-        struct run *added = vector_add(runs);
-        if (!added) {
-            run_finish(&run);
-            return -ENOMEM;
-        }
-        *added = run;
+    const struct part_name *names = parts->names.items;
+    /* By place in the list. A test that was repeated has several: the last is its result. */
+    size_t *last = calloc(parts->names.count + 1, sizeof(*last));
+    if (!last)
+        return -ENOMEM;
+    for (size_t i = 1; i < profile->region_count; i++) {
+        const struct part_name *name = name_find(parts, profile->regions[i].name);
+        if (name)
+            last[name - names] = i;
     }
-    return 0;
+    int r = 0;
+    for (size_t i = 1; r == 0 && i < profile->region_count; i++) {
+        const struct part_name *name = name_find(parts, profile->regions[i].name);
+        if (name && last[name - names] == i)
+            r = part_add(whole, i, name->benchmark, runs);
+    }
+    free(last);
+    return r;
 }
 
 void parts_finish(struct parts *parts) {

@@ -17,7 +17,10 @@ struct parts {
     struct vector names; /* struct part_name */
 };
 
-/* 0; -EINVAL and @fault with the line that is none; another negative errno. parts_finish(). */
+/*
+ * 0; -EINVAL and @fault with the line that is none, or the region of two benchmarks; another
+ * negative errno. parts_finish().
+ */
 int parts_read(const char *path, struct parts *ret_parts,
                struct fault *fault) _must_check_ _nonnull_;
 

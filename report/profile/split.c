@@ -57,6 +57,7 @@ static int stacks_take(const struct profile *whole, const struct numbers *number
         if (numbers->frames[i] != 0)
             frames[numbers->frames[i] - 1] = whole->frames[i];
     part->nodes = nodes;
+    part->native_nodes = NULL;
     part->node_count = numbers->node_count;
     part->frames = frames;
     part->frame_count = numbers->frame_count;
