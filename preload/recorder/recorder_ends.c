@@ -141,7 +141,7 @@ void recorder_exiting(void) {
         __atomic_store_n(&recorder_gate->recording, 0, __ATOMIC_RELAXED);
     }
     booking_leave(taken);
-    if (first && !sandbox_inside() && isatty(STDERR_FILENO))
+    if (first && recorder.settings.summary && !sandbox_inside() && isatty(STDERR_FILENO))
         print_summary(&totals, whole);
     errno = saved_errno;
 }

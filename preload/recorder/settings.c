@@ -82,6 +82,10 @@ static bool parse_python(const char *text, struct settings *settings) {
     return parse_yes_or_no(text, &settings->python);
 }
 
+static bool parse_summary(const char *text, struct settings *settings) {
+    return parse_yes_or_no(text, &settings->summary);
+}
+
 /* A number from 1 to @most; 0 for anything else. */
 static unsigned parse_number(const char *text, unsigned most) {
     unsigned number = 0;
@@ -148,6 +152,7 @@ static const struct {
     {"VOTRACE_REGION", parse_region},     /* what that region is called; "process": none */
     {"VOTRACE_USABLE", parse_usable},     /* yes or no: ask for usable sizes, too */
     {"VOTRACE_PYTHON", parse_python},     /* yes or no: Python's frames in the stacks */
+    {"VOTRACE_SUMMARY", parse_summary},   /* yes or no: a line at exit, on a terminal */
 };
 
 /*
@@ -186,6 +191,7 @@ void settings_read(struct settings *ret_settings) {
         .children = CHILDREN_EXEC,
         .region = WHOLE_RUN,
         .python = true,
+        .summary = true,
     };
     char *early = map_early_environment();
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {

@@ -23,6 +23,7 @@ struct settings {
     char region[TRACE_NAME_BYTES]; /* VOTRACE_REGION; "process": no region but that */
     bool usable;      /* VOTRACE_USABLE: ask the allocator for the sizes that it gives */
     bool python;      /* VOTRACE_PYTHON: Python's frames are in the stacks */
+    bool summary;     /* VOTRACE_SUMMARY: a line at exit, where stderr is a terminal */
     unsigned ignored; /* variables whose value means nothing: their defaults hold */
 };
 

@@ -268,3 +268,17 @@ def test_the_interpreters_frames_between_two_functions_are_there_when_asked_for(
         assert between and not any(between)
     assert len(native) > len(folded)
     assert [name for name in native if name] == [name for name in folded if name]
+
+
+def test_a_measured_program_says_nothing_of_its_own_to_a_terminal(tmp_path: Path) -> None:
+    environment = _tools.measured_environment(tmp_path)
+    for summary, expected in ("no", b""), ("yes", b"votrace: heap peak"):
+        assert summary == "yes" or environment["VOTRACE_SUMMARY"] == summary
+        environment["VOTRACE_SUMMARY"] = summary
+        ours, terminal = os.openpty()
+        subprocess.run([sys.executable, "-c", "pass"], env=environment, stderr=terminal, check=True)
+        os.write(terminal, b".")  # to read, where nothing else is
+        said = os.read(ours, 1000)
+        assert said.startswith(expected or b".")
+        os.close(ours)
+        os.close(terminal)

@@ -62,7 +62,22 @@ static void test_defaults_hold_without_variables(void **state) {
     assert_int_equal(settings.children, CHILDREN_EXEC);
     assert_int_equal(settings.signal, 0);
     assert_string_equal(settings.region, "process");
+    assert_true(settings.summary);
     assert_int_equal(settings.ignored, 0);
+}
+
+static void test_the_line_at_exit_can_be_left_out(void **state) {
+    struct settings settings;
+    clear();
+    setenv("VOTRACE_SUMMARY", "no", 1);
+    settings_read(&settings);
+    assert_false(settings.summary);
+    assert_int_equal(settings.ignored, 0);
+    setenv("VOTRACE_SUMMARY", "never", 1);
+    settings_read(&settings);
+    assert_true(settings.summary);
+    assert_int_equal(settings.ignored, 1);
+    unsetenv("VOTRACE_SUMMARY");
 }
 
 static void test_each_value_is_taken_or_counted_as_ignored(void **state) {
@@ -228,6 +243,7 @@ static void test_every_ignored_variable_counts(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults_hold_without_variables),
+        cmocka_unit_test(test_the_line_at_exit_can_be_left_out),
         cmocka_unit_test(test_each_value_is_taken_or_counted_as_ignored),
         cmocka_unit_test(test_output_is_taken_unless_empty_or_longer_than_a_path),
         cmocka_unit_test(test_a_kept_folder_does_not_change_with_the_programs),

@@ -138,6 +138,7 @@ def measured_environment(folder: Path, depth: int = 256, stacks: str = "region")
     environment["VOTRACE_OUTPUT"] = f"{str(folder).replace('%', '%%')}/%p.vtr"
     environment["VOTRACE_DEPTH"] = str(depth)
     environment["VOTRACE_STACKS"] = stacks
+    environment["VOTRACE_SUMMARY"] = "no"  # it names a trace that is gone when anybody looks
     return environment
 
 
