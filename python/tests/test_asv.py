@@ -320,6 +320,21 @@ def test_a_static_python_skips_with_a_reason(
         measured.measure_benchmark(str(suite), "things.peakheap_big", {})
 
 
+def test_what_the_figure_is_not_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measurement = types.SimpleNamespace(
+        peak_added=5, complete=False, addresses_fixed=False, top=lambda by, count: []
+    )
+    monkeypatch.setattr(measured, "measure_benchmark", lambda *_: measurement)
+    monkeypatch.setitem(sys.modules, "benchmarks", types.SimpleNamespace(__path__=["/suite"]))
+    assert benchmark().do_run() == 5
+    assert capsys.readouterr().out.splitlines() == [
+        "votrace: the recorder missed something: the figure is not all of it",
+        "votrace: addresses could not be fixed: the figure may move by some bytes",
+    ]
+
+
 def test_other_settings_are_another_version() -> None:
     versions = [
         benchmark(**attributes).version

@@ -91,11 +91,17 @@ class _HeapBenchmark(Benchmark):  # type: ignore[misc]
             measurement = measured.measure_benchmark(root, name, settings)
         except measured.NotHere as error:
             return _skip(str(error))
+        self._tell(measurement, os.path.dirname(root))
+        return self._result(measurement)
+
+    def _tell(self, measurement: Any, suite: str) -> None:
+        """What asv shows beside the figure, when it is asked to."""
         for amount, place in measurement.top(self.by, _TOP_PLACES):
-            print(f"votrace: {amount:>14,} {self.unit}  {_short(place, os.path.dirname(root))}")
+            print(f"votrace: {amount:>14,} {self.unit}  {_short(place, suite)}")
         if not measurement.complete:
             print("votrace: the recorder missed something: the figure is not all of it")
-        return self._result(measurement)
+        if not measurement.addresses_fixed:
+            print("votrace: addresses could not be fixed: the figure may move by some bytes")
 
     def _result(self, measurement: Any) -> int:
         return int(getattr(measurement, self.field))
