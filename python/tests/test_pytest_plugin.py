@@ -466,6 +466,31 @@ def test_under_votreport_run_the_tests_are_stored(
     assert "test_it.py::test_parse" in {row["region"] for row in stored(pytester.path / "suite.db")}
 
 
+def test_a_store_that_cannot_be_is_refused_before_the_tests(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_it="def test_it(): open('ran', 'w').close()")
+    Path("runs.db").write_text("something else " * 100)
+    for store, words in [("runs.db", "this is not a votrace store"), ("no/a.db", "cannot be made")]:
+        result = run(pytester, "--votrace", "--votrace-db", store)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines([f"ERROR: *{words}*"])
+    assert not Path("ran").exists()
+
+
+def test_what_cannot_be_stored_in_the_end_is_kept(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(test_it="def test_it(): open('runs.db', 'w').write('x' * 1000)")
+    folder = pytester.mkdir("temporary")
+    monkeypatch.setenv("TMPDIR", str(folder))
+    result = run(pytester, "--votrace", "--votrace-db", "runs.db")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --votrace: *not a votrace store; what was measured is in *"])
+    (kept,) = folder.glob("votrace.*.kept")
+    traces = [str(trace) for trace in kept.glob("*.vtr")]
+    _tools.votreport(["import", "--db", "a.db", "--regions", str(kept / "regions"), *traces])
+    assert [row["benchmark"] for row in stored(Path("a.db"))] == ["test_it.py::test_it"]
+
+
 def test_coroutines_of_another_plugin_are_measured(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
         """

@@ -110,6 +110,7 @@ def run_again(config: pytest.Config, folder: Path) -> int:
             "--votrace: plugins that were given to pytest.main() as objects cannot be taken along: "
             "run it under the library instead"
         )
+    store = store_of(config)
     environment = _tools.measured_environment(folder)
     environment.setdefault("PYTHONMALLOC", "malloc")
     environment.setdefault("PYTHONHASHSEED", "0")
@@ -119,12 +120,31 @@ def run_again(config: pytest.Config, folder: Path) -> int:
     with _tools.addresses(fixed=True):
         child = subprocess.Popen(command, env=environment, cwd=parameters.dir)
     status = _wait(child)
-    if config.option.votrace_db:
-        store = Path(parameters.dir, config.option.votrace_db)
+    if store is not None:
         listed = {path.stem for path in folder.glob(f"*{_LIST}")}
         traces = [trace for trace in sorted(folder.glob("*.vtr")) if trace.stem in listed]
-        store_tests(store, folder, traces, environment)
+        try:
+            store_tests(store, folder, traces, environment)
+        except _tools.NotAvailable as error:
+            kept = folder.rename(f"{folder}.kept")
+            raise _tools.NotAvailable(
+                f"{error}; what was measured is in {kept}, for "
+                f"`votreport import --db STORE --regions {kept}/regions {kept}/*.vtr`"
+            ) from None
     return status
+
+
+def store_of(config: pytest.Config) -> Optional[Path]:
+    """The one that --votrace-db names; NotAvailable when nothing can be stored there, which is
+    better known before the tests."""
+    if not config.option.votrace_db:
+        return None
+    store = Path(config.invocation_params.dir, config.option.votrace_db)
+    if not store.exists() and not os.access(store.parent, os.W_OK):
+        raise _tools.NotAvailable(f"{store}: it cannot be made there")
+    if store.exists() and (not store.is_file() or store.stat().st_size > 0):
+        _tools.votreport(["sql", str(store), "SELECT 1"])
+    return store
 
 
 def store_tests(

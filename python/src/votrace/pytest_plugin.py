@@ -181,12 +181,14 @@ class Plugin:
             raise ValueError("the growth that is let pass is not negative")
         self.folder: Optional[str] = None  # where to list what was measured
         self.own: Optional[Any] = None  # that folder, when nobody else wants it
+        self.store = _rerun.store_of(config)
+        self.store_fault = ""
         if not self.active:
             return
         self.base = _base.read_base(config)
         _region.rehearse()
         self.folder = _rerun.folder_of(config)
-        if self.folder is None and option.votrace_db:
+        if self.folder is None and self.store:
             self.own = _tools.work_folder()
             self.folder = self.own.name
 
@@ -334,14 +336,22 @@ class Plugin:
         if result is not None:
             self.ran[report.nodeid] = {**result, "passed": report.passed}
 
-    def pytest_sessionfinish(self) -> None:
-        if self.active and self.own is not None:
-            # Somebody else's recording: it goes on, so that a snapshot has to do.
-            with self.own as folder:
-                store = Path(self.config.invocation_params.dir, self.config.option.votrace_db)
-                own = [_tools.own_trace()] if list(Path(folder).glob("*.tests")) else []
-                _rerun.store_tests(store, Path(folder), own, os.environ, ["--force"])
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if not self.active or self.own is None or self.store is None:
+            return
+        # Somebody else's recording: it goes on, so that a snapshot has to do.
+        with self.own as name:
+            folder = Path(name)
+            traces = [_tools.own_trace()] if list(folder.glob("*.tests")) else []
+            try:
+                _rerun.store_tests(self.store, folder, traces, os.environ, ["--force"])
+            except _tools.NotAvailable as error:
+                self.store_fault = str(error)
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self.store_fault:
+            terminalreporter.write_line(f"votrace: nothing was stored: {self.store_fault}", red=True)
         for line in self._notes():
             terminalreporter.write_line(f"votrace: {line}", yellow=True)
         if self.base and not self.config.option.collectonly:
