@@ -15,6 +15,7 @@ from typing import Any, Dict, List
 import pytest
 
 from votrace import _limits, _rerun, _tools, pytest_plugin
+from votrace._sites import Frame, Site, grown_places
 
 TESTS = """
 import threading
@@ -554,6 +555,30 @@ def test_sizes_are_read_and_written() -> None:
             _limits.parse_bytes(wrong)
     for size, text in [(0, "0 B"), (1023, "1023 B"), (1536, "1.50 KiB"), (-109706, "-107 KiB")]:
         assert _limits.bytes_text(size) == text
+
+
+def site(function: str, file: str, line: int, size: int) -> Site:
+    return Site(function, file, line, size, 1, 0, 1, size, (Frame(function, file, line, "[python]"),))
+
+
+def test_growth_is_a_functions_whatever_its_line_and_folder() -> None:
+    before = [
+        site("parse", "/old/table.py", 10, 500),
+        site("same", "/old/table.py", 20, 900),
+        site("gone", "/old/table.py", 30, 700),
+        site("parse", "/old/other.py", 10, 50),
+    ]
+    after = [
+        site("parse", "/new/table.py", 17, 600),
+        site("parse", "/new/table.py", 11, 200),
+        site("same", "/new/table.py", 27, 900),
+        site("parse", "/new/other.py", 10, 60),
+    ]
+    assert grown_places(before, after, lambda site: site.bytes, 5) == [
+        (300, "parse (/new/table.py:17)"),
+        (10, "parse (/new/other.py:10)"),
+    ]
+    assert len(grown_places(before, after, lambda site: site.bytes, 1)) == 1
 
 
 def test_long_names_stay_apart() -> None:
