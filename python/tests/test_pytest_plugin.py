@@ -588,11 +588,37 @@ def test_long_names_stay_apart() -> None:
     assert pytest_plugin.region_name("test_a.py::test_b") == "test_a.py::test_b"
 
 
-def test_what_is_run_again_has_fixed_addresses(pytester: pytest.Pytester) -> None:
+SAME = """
+import votrace._tools
+
+def look_up():
+    for number in range(3000):
+        getattr(votrace, f"name_{number:04}", None)
+
+def test_addresses_are_fixed():
+    assert votrace._tools.addresses_are_fixed()
+
+def test_look_up():
+    look_up()
+
+def test_by_address():
+    bytes((id(object()) >> 12) % 4096)
+"""
+
+
+def test_the_same_tests_need_the_same_bytes(tmp_path: Path) -> None:
     with _tools.addresses(fixed=True):
         if not _tools.addresses_are_fixed():
             pytest.skip("the kernel does not let addresses be fixed")
-    pytester.makepyfile("import votrace._tools as t\ndef test(): assert t.addresses_are_fixed()\n")
-    run(pytester, "--votrace").assert_outcomes(passed=1)
-    with _tools.addresses(fixed=False):
-        run(pytester).assert_outcomes(failed=1)
+    # What is in a folder of sys.path is in memory, and so is where in a file the output goes:
+    # nothing is written there, and nothing to a file.
+    folder = tmp_path / "tests"
+    folder.mkdir()
+    (folder / "test_same.py").write_text(SAME)
+    stores = [tmp_path / f"{number}.db" for number in range(2)]
+    for store in stores:
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--votrace"]
+        command.append(f"--votrace-db={store}")
+        subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=True)
+    first, second = (stored(store) for store in stores)
+    assert len(first) == 3 and first == second
