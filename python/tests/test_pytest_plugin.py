@@ -553,7 +553,9 @@ def test_sizes_are_read_and_written() -> None:
     for wrong in ["", "MiB", "1 MB", None, True, 1.5]:
         with pytest.raises(ValueError):
             _limits.parse_bytes(wrong)
-    for size, text in [(0, "0 B"), (1023, "1023 B"), (1536, "1.50 KiB"), (-109706, "-107 KiB")]:
+    written = [(0, "0 B"), (1023, "1023 B"), (1536, "1.50 KiB"), (-109706, "-107 KiB")]
+    written += [(1023500, "0.98 MiB"), (1023 << 10, "1.00 MiB"), (10235, "10.0 KiB")]
+    for size, text in written:
         assert _limits.bytes_text(size) == text
 
 

@@ -31,7 +31,8 @@ def bytes_text(size: int) -> str:
         value /= 1024
         if abs(value) < 999.5:
             break
-    return f"{value:#.3g}".rstrip(".") + f" {unit}"
+    decimals = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+    return f"{value:.{decimals}f} {unit}"
 
 
 class Numbers(NamedTuple):
