@@ -304,6 +304,24 @@ def test_an_interrupted_session_stores_what_was_done(
     assert not list(folder.glob("votrace.*"))
 
 
+def test_a_session_that_dies_stores_what_was_done_and_says_so(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_it="""
+        import os, signal
+
+        def test_done():
+            pass
+
+        def test_dies():
+            os.kill(os.getpid(), signal.SIGKILL)
+        """
+    )
+    result = run(pytester, "--votrace", "--votrace-db", "a.db")
+    assert result.ret == 128 + signal.SIGKILL
+    assert [row["benchmark"] for row in stored(Path("a.db"))] == ["test_it.py::test_done"]
+    result.stderr.re_match_lines([r"votreport: \d+\.vtr: note: the program's end was not seen"])
+
+
 def test_a_pytest_that_a_test_starts_is_on_its_own(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         test_outer="""

@@ -163,4 +163,7 @@ def store_tests(
     command = ["import", "--db", str(store), "--regions", str(names), *options]
     for key, value in settings(environment).items():
         command += ["--param", f"{key}={value}"]
-    _tools.votreport([*command, *map(str, traces)])
+    notes: List[str] = []
+    _tools.votreport([*command, *map(str, traces)], notes)
+    for note in notes:  # what was killed, or incomplete; the folder is of no use to anybody
+        print(note.replace(f"{folder}{os.sep}", ""), file=sys.stderr)

@@ -182,8 +182,9 @@ def work_folder() -> "tempfile.TemporaryDirectory[str]":
     return tempfile.TemporaryDirectory(prefix="votrace.")
 
 
-def votreport(arguments: Sequence[str]) -> str:
-    """What votreport prints; NotAvailable with its own words when it cannot."""
+def votreport(arguments: Sequence[str], notes: Optional[List[str]] = None) -> str:
+    """What votreport prints; NotAvailable with its own words when it cannot. Lines that it had to
+    say beside that are added to @notes."""
     command = [str(find_votreport()), *arguments]
     done = subprocess.run(
         command,
@@ -196,6 +197,8 @@ def votreport(arguments: Sequence[str]) -> str:
     if done.returncode != 0:
         words = done.stderr.decode(errors="replace").strip()
         raise NotAvailable(words or f"{command[0]} ended with status {done.returncode}")
+    if notes is not None:
+        notes += done.stderr.decode(errors="replace").splitlines()
     return done.stdout.decode(errors="surrogateescape")
 
 
