@@ -464,8 +464,11 @@ bool python_mix(const struct backtrace *native, struct backtrace *ret_mixed,
     if (invocation.frame == 0)
         return false;
     for (uint32_t i = native->depth_frames; i > 0 && mix.count <= mix.limit; i--) {
-        while (runs(native, i - 1, &invocation))
+        bool goes_on = true;
+        while (goes_on && runs(native, i - 1, &invocation)) {
+            goes_on = invocation.place != 0; /* else one for each frame of the loop */
             put_invocation(&mix, &invocation);
+        }
         put(&mix, native->addresses[i - 1]);
     }
     bool truncated = native->truncated || mix.count > depth_limit;

@@ -164,6 +164,23 @@ static void test_frames_are_put_outside_of_what_they_called(void **state) {
     assert_int_equal(mixed.addresses[2], CALLER);
 }
 
+/* As of sort(), which calls a function of Python's, or of an extension. */
+static void test_each_frame_of_the_loop_has_the_function_that_it_runs(void **state) {
+    const uintptr_t loop = (uintptr_t)&_PyEval_EvalFrameDefault + 1;
+    const uintptr_t between = CALLER + 16;
+    const uintptr_t addresses[] = {CALLER, loop, between, loop};
+    backtrace_set(&native, addresses, 4, false);
+    native.walked = true;
+    assert_true(mix());
+    assert_int_equal(mixed.depth_frames, 6);
+    assert_int_equal(mixed.addresses[0], loop);
+    assert_int_equal(mixed.addresses[1] & TRACE_CODE_LINE_MAX, 9);
+    assert_int_equal(mixed.addresses[2], between);
+    assert_int_equal(mixed.addresses[3], loop);
+    assert_int_equal(mixed.addresses[4] & TRACE_CODE_LINE_MAX, 7);
+    assert_int_equal(mixed.addresses[5], CALLER);
+}
+
 static void test_a_thread_with_the_lock_reads_its_frames(void **state) {
     assert_true(mix_in_another_thread());
 }
@@ -215,6 +232,7 @@ static void test_a_frame_without_code_is_left_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_frames_are_put_outside_of_what_they_called),
+        TEST(test_each_frame_of_the_loop_has_the_function_that_it_runs),
         TEST(test_a_thread_with_the_lock_reads_its_frames),
         TEST(test_a_thread_without_the_lock_reads_nothing),
         TEST(test_the_main_thread_reads_its_frames_without_the_lock),
