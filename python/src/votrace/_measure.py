@@ -33,7 +33,9 @@ from ._tools import (
 
 __all__ = ["Call", "ChildDied", "Frame", "Measurement", "Measurer", "Site", "measure"]
 
-_OWN = str(Path(__file__).resolve().parent) + os.sep
+# Not resolved: in the child, too, that would ask for each folder above, and a folder's number of
+# folders is an object of its own from 257 on, which moves all that comes after it.
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class ChildDied(RuntimeError):
@@ -247,10 +249,9 @@ class Measurer:
 
     def _run(self, folder: Path, payload: bytes) -> int:
         (folder / "call").write_bytes(payload)
-        package = str(Path(__file__).resolve().parent)
         # Not -m: the child finds this package where we have it, whatever its path says.
         command = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore
-        command += [os.path.join(package, "_child.py"), str(folder)]
+        command += [_OWN + "_child.py", str(folder)]
         environment = self._environment(folder)
         with addresses(fixed=self.addresses == "fixed"):
             child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
