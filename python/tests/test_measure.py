@@ -53,6 +53,41 @@ def test_addresses_are_random_when_that_is_wanted() -> None:
         votrace.Measurer(addresses="none")
 
 
+BESIDE = """
+import votrace
+
+def work():
+    for number in range(3000):
+        getattr(votrace, f"name_{number:04}", None)
+    return bytes((id(object()) >> 12) % 4096)
+
+if __name__ == "__main__":
+    print(votrace.measure(work))
+"""
+
+
+def test_folders_beside_the_package_do_not_matter(tmp_path: Path) -> None:
+    beside = tmp_path / "beside"
+    shutil.copytree(Path(votrace.__file__).parent, beside / "path" / "votrace")
+    script = tmp_path / "script.py"
+    script.write_text(BESIDE)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(beside / "path"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "VOTRACE_LIBRARY": str(_tools.find_library()),
+    }
+    before, after = "", ""
+    for count in (0, 300):  # from 257 on, the number is an object of its own
+        for number in range(count):
+            (beside / str(number)).mkdir()
+        before = after
+        after = subprocess.check_output([sys.executable, script], env=environment, text=True)
+    if "addresses_fixed=False" in before:
+        pytest.skip("the kernel does not let addresses be fixed")
+    assert before == after
+
+
 def test_what_is_kept_does_not_depend_on_addresses() -> None:
     measurer = votrace.Measurer(addresses="random")
     first, *others = (measurer(workloads.look_up) for _ in range(4))
