@@ -198,6 +198,36 @@ def test_a_library_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) ->
         _tools.find_library()
 
 
+def test_a_measured_process_finds_the_library_that_it_runs_under(measured) -> None:  # type: ignore[no-untyped-def]
+    assert measured(
+        """
+        import json, os
+        from votrace import _tools
+        there = os.environ["LD_PRELOAD"]
+        os.environ.clear()  # as a test may do it
+        print(json.dumps(os.path.samefile(_tools.find_library(), there)))
+        """
+    )
+
+
+def test_a_build_tree_is_found_by_where_pip_installed_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = tmp_path / "a b" / "build" / "preload" / "libvotrace.so"
+    for folder in (library.parent, tmp_path / "a b" / "preload"):
+        folder.mkdir(parents=True)
+    for file in (library, tmp_path / "a b" / "meson.build"):
+        file.touch()
+    noted = tmp_path / "site" / "votrace-0.dist-info" / "direct_url.json"
+    noted.parent.mkdir(parents=True)
+    noted.write_text(json.dumps({"url": (tmp_path / "a b" / "python").as_uri(), "dir_info": {}}))
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))  # type: ignore[no-untyped-call]
+    monkeypatch.delenv("VOTRACE_LIBRARY", raising=False)
+    monkeypatch.setattr(_tools, "_prefixes", lambda: [])
+    monkeypatch.setattr(_tools, "__file__", str(tmp_path / "site" / "votrace" / "_tools.py"))
+    assert _tools.find_library() == library
+
+
 def test_a_path_with_blanks_goes_through_a_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

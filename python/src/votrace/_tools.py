@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 #: Variables of the recorder: a tool that is started from a measured process is not to have them.
 _PREFIX = "VOTRACE_"
@@ -45,9 +45,24 @@ def is_static(program: str) -> bool:
     return _PT_INTERP not in kinds
 
 
+def _installed_from() -> List[Path]:
+    """What pip has installed this package from, if it has noted a path (PEP 610), and its folders."""
+    import importlib.metadata
+    import urllib.parse
+
+    try:
+        noted = importlib.metadata.distribution("votrace").read_text("direct_url.json")
+        url = urllib.parse.urlsplit(json.loads(noted or "{}").get("url", ""))
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return []
+    path = Path(urllib.parse.unquote(url.path))
+    return [path, *path.parents] if url.scheme == "file" else []
+
+
 def _build_trees() -> Iterator[Path]:
-    """Build folders beside the source tree that this package is used from, the newest first."""
-    for parent in Path(__file__).resolve().parents:
+    """Build folders in the source tree that this package is used, or was installed, from: the newest
+    first."""
+    for parent in [*Path(__file__).resolve().parents, *_installed_from()]:
         if (parent / "meson.build").is_file() and (parent / "preload").is_dir():
             libraries = list(parent.glob("build*/preload/libvotrace.so"))
             libraries += parent.glob("build*/*/preload/libvotrace.so")
@@ -63,6 +78,18 @@ def _prefixes() -> List[Path]:
     return prefixes + [Path(sys.prefix), Path("/usr/local"), Path("/usr")]
 
 
+def _mapped_files() -> Iterator[Tuple[str, Path]]:
+    """What this process has mapped, with its permissions, as far as it is still there."""
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+            rows = [line.rstrip("\n").split(None, 5) for line in maps]
+    except OSError:
+        return
+    for row in rows:
+        if len(row) == 6 and row[5].startswith("/") and os.path.isfile(row[5]):
+            yield row[1], Path(row[5])
+
+
 def _from_environment(variable: str) -> Optional[Path]:
     value = os.environ.get(variable)
     if not value:
@@ -74,10 +101,14 @@ def _from_environment(variable: str) -> Optional[Path]:
 
 
 def find_library() -> Path:
-    """libvotrace.so: VOTRACE_LIBRARY, else installed, else in a build tree."""
+    """libvotrace.so: VOTRACE_LIBRARY, else the one in this process, else installed, else in a build
+    tree."""
     named = _from_environment("VOTRACE_LIBRARY")
     if named is not None:
         return named
+    for _, path in _mapped_files():
+        if path.name == "libvotrace.so":
+            return path
     for prefix in _prefixes():
         for folder in [prefix / "lib" / "votrace", *prefix.glob("lib/*-linux-*/votrace")]:
             if (folder / "libvotrace.so").is_file():
@@ -204,17 +235,14 @@ def votreport(arguments: Sequence[str], notes: Optional[List[str]] = None) -> st
 
 def own_trace() -> Path:
     """The trace that this process is being recorded into: it is mapped here, shared."""
-    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
-        for line in maps:
-            words = line.rstrip("\n").split(None, 5)
-            if len(words) == 6 and words[1].startswith("rw-s") and words[5].startswith("/"):
-                path = Path(words[5])
-                try:
-                    with open(path, "rb") as file:
-                        if file.read(8) == _MAGIC:
-                            return path
-                except OSError:
-                    continue
+    for permissions, path in _mapped_files():
+        if permissions.startswith("rw-s"):
+            try:
+                with open(path, "rb") as file:
+                    if file.read(8) == _MAGIC:
+                        return path
+            except OSError:
+                continue
     raise NotAvailable("the trace of this process cannot be found: was it deleted?")
 
 
