@@ -351,6 +351,16 @@ def test_pytest_is_started_again_as_it_was_started(
     assert command[0] == sys.executable and command[-3:] == [*start, "-x"]
 
 
+def test_pytest_begins_as_its_own_script_does(tmp_path: Path) -> None:
+    package = tmp_path / "pytest"
+    package.mkdir()
+    (package / "__init__.py").touch()  # of its names, none is needed that one version has
+    (package / "__main__.py").write_text("import sys; print(sys.argv, sys.path[0]); sys.exit(3)")
+    command = [sys.executable, "-c", _rerun._START, "/opt/bin", "-x"]
+    done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": "."}, stdout=subprocess.PIPE)
+    assert (done.stdout.decode(), done.returncode) == ("['pytest', '-x'] /opt/bin\n", 3)
+
+
 GROWS = """
 import os
 

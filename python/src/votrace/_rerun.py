@@ -22,13 +22,12 @@ _STARTED = "VOTRACE_PYTEST"  # "PID:FOLDER": the pytest that started this one, a
 _LIST = ".tests"
 # `python -m pytest` has the current folder in front of sys.path, `pytest` that of its script.
 _START = """
-import sys
+import runpy, sys
 front = sys.argv.pop(1)
 if sys.path[:1] == [""]:
     sys.path[0] = front
 sys.argv[0] = "pytest"
-import pytest
-sys.exit(pytest.console_main())
+runpy.run_module("pytest", run_name="__main__")
 """
 
 
