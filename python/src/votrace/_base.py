@@ -48,12 +48,12 @@ def _own_traits() -> Dict[str, Any]:
 
 
 def _plain(value: str) -> str:
-    """ "glibc 2.36" of "glibc 2.36 (Debian GLIBC 2.36-9)": a distribution's fix is no other."""
+    """Without what a distribution adds: "glibc 2.36" of "glibc 2.36 (Debian GLIBC 2.36-9)"."""
     return value.partition("(")[0].rstrip()
 
 
 def _unlike(row: Mapping[str, Any], settings: Mapping[str, str], own: Mapping[str, Any]) -> str:
-    """What of @row is another here, in words. What is not known of it is not taken for different."""
+    """What of @row is another here, in words. What is not known is not taken for different."""
     parameters = json.loads(row["parameters"])
     for key, word in (("python", "Python"), ("malloc", "PYTHONMALLOC")):
         here, there = settings.get(key, "malloc"), parameters.get(key, "malloc")

@@ -13,7 +13,6 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 REGION = "measure"
 _in_child = False
-_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _PR_SET_PDEATHSIG = 1
 
 
@@ -81,7 +80,7 @@ def _die_with(parent: str) -> None:
 
 
 def _as_function(call: Call) -> Call:
-    """A method's function with the object as its first argument: made so, the call copies nothing."""
+    """A method's function with the object as its first argument: such a call copies nothing."""
     function = call.function
     if not inspect.ismethod(function):
         return call
@@ -113,8 +112,10 @@ def _call(payload: Dict[str, Any], prepare: Any) -> bool:
 
 def _without_own(trace: Any) -> Any:
     """The traceback from where it leaves this package."""
+    from votrace._tools import is_own
+
     first = trace
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OWN):
+    while trace is not None and is_own(trace.tb_frame.f_code.co_filename):
         trace = trace.tb_next
     return trace or first
 
@@ -128,8 +129,8 @@ def _describe(error: BaseException) -> Dict[str, Any]:
         pickle.loads(pickled)
     except Exception:
         pickled = None
-    text = "".join(traceback.format_exception(type(error), error, _without_own(error.__traceback__)))
-    return {"raised": True, "exception": pickled, "traceback": text}
+    lines = traceback.format_exception(type(error), error, _without_own(error.__traceback__))
+    return {"raised": True, "exception": pickled, "traceback": "".join(lines)}
 
 
 def main(folder: str) -> None:

@@ -8,12 +8,12 @@ only. The measured numbers come out of its trace, after its end.
 
 import dataclasses
 import io
-import multiprocessing.spawn as spawn
 import os
 import pickle
 import signal
 import subprocess
 import sys
+from multiprocessing import spawn
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Tuple
 
@@ -21,21 +21,17 @@ from . import _child
 from ._child import Call
 from ._sites import Frame, Site, sites_of, top_places
 from ._tools import (
-    NotAvailable,
-    StaticPython,
+    PACKAGE,
     addresses,
-    is_static,
+    is_own,
     measured_environment,
+    not_recorded,
     pid_text,
     show_region,
     work_folder,
 )
 
 __all__ = ["Call", "ChildDied", "Frame", "Measurement", "Measurer", "Site", "measure"]
-
-# Not resolved: in the child, too, that would ask for each folder above, and a folder's number of
-# folders is an object of its own from 257 on, which moves all that comes after it.
-_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class ChildDied(RuntimeError):
@@ -74,14 +70,14 @@ class Measurement:
 
     @property
     def own_blocks(self) -> int:
-        """How many of `blocks` came from ending the region: a tuple, and what the collector makes."""
+        """How many of `blocks` ending the region took: a tuple, and what the collector makes."""
         return sum(site.allocations for site in self.sites if _ends_the_region(site))
 
 
 def _ends_the_region(site: Site) -> bool:
     """Is it what happens after the call? A call of a C function is made from the same file."""
     name = site.function.rpartition(".")[2]
-    return site.file.startswith(_OWN) and name in ("__exit__", "_settle")
+    return is_own(site.file) and name in ("__exit__", "_settle")
 
 
 def _measurement(shown: Dict[str, Any], addresses_fixed: bool) -> Measurement:
@@ -144,16 +140,6 @@ def _main_can_be_run_again() -> bool:
     return "init_main_from_name" in preparation or (path is not None and os.path.isfile(path))
 
 
-def _not_recorded() -> NotAvailable:
-    """Why the library, which is there, has recorded nothing."""
-    if is_static(sys.executable):
-        return StaticPython(f"{sys.executable} is statically linked: nothing can be preloaded")
-    return NotAvailable(
-        f"libvotrace.so records nothing in {sys.executable}: it has to be dynamically linked, "
-        "without privileges of its own, and for the same machine"
-    )
-
-
 def _raise_death(status: int) -> NoReturn:
     if status >= 0:
         raise ChildDied(f"the child ended with exit status {status} and no result", None, status)
@@ -184,11 +170,13 @@ class Measurer:
     @setup is called before each of them, in the child and not measured; what it returns is the
     call's first argument. @teardown is called after each, with that argument; without a @setup,
     with none.
-    @malloc and @hash_seed are PYTHONMALLOC and PYTHONHASHSEED: with "malloc" every object is a block
-    of its own, with "pymalloc" small ones come out of arenas of 256 KiB or 1 MiB, which are
-    anonymous mappings. @addresses are "fixed", the same in each child, so that what depends on them
-    is, too (where the kernel allows it: Measurement.addresses_fixed), or "random". @env has the last
-    word on the child's environment.
+    @malloc and @hash_seed are PYTHONMALLOC and PYTHONHASHSEED: with "malloc" every object is a
+    block of its own, with "pymalloc" small ones come out of arenas of 256 KiB or 1 MiB, which are
+    anonymous mappings. @addresses are "fixed", the same in each child, so that what depends on
+    them is, too (where the kernel allows it: Measurement.addresses_fixed), or "random". @depth and
+    @stacks are VOTRACE_DEPTH and VOTRACE_STACKS: how many frames a stack has at most, and whose
+    are taken. @env has the last word on the child's environment. A child that takes longer than
+    @timeout seconds is killed: subprocess.TimeoutExpired.
     """
 
     warmup: int = 0
@@ -236,7 +224,7 @@ class Measurer:
                 _raise_as_there(answer)
             trace = folder / f"{pid}.vtr"
             if not answer["active"] or not trace.is_file():
-                raise _not_recorded()
+                raise not_recorded()
             shown = show_region(trace, _child.REGION, folder / "store.db")
             return _measurement(shown, answer["addresses_fixed"])
 
@@ -251,7 +239,7 @@ class Measurer:
         (folder / "call").write_bytes(payload)
         # Not -m: the child finds this package where we have it, whatever its path says.
         command = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore
-        command += [_OWN + "_child.py", str(folder)]
+        command += [os.path.join(PACKAGE, "_child.py"), str(folder)]
         environment = self._environment(folder)
         with addresses(fixed=self.addresses == "fixed"):
             child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)

@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, Ty
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_NAME_BYTES_MAX = 63
+NAME_BYTES_MAX = 63
 # Since Python 3.14 the older name warns whenever it is called.
 _older: Callable[[], None] = getattr(sys, "_clear_type_cache", lambda: None)
 _clear_caches: Callable[[], None] = getattr(sys, "_clear_internal_caches", _older)
@@ -113,10 +113,8 @@ def active() -> bool:
 
 def _name_bytes(name: str) -> bytes:
     encoded = name.encode()
-    if not encoded or b"\0" in encoded or len(encoded) > _NAME_BYTES_MAX:
-        raise ValueError(
-            f"a region's name has 1 to {_NAME_BYTES_MAX} bytes, and no NUL: {name!r}"
-        )
+    if not encoded or b"\0" in encoded or len(encoded) > NAME_BYTES_MAX:
+        raise ValueError(f"a region's name has 1 to {NAME_BYTES_MAX} bytes, and no NUL: {name!r}")
     if encoded == b"process":
         raise ValueError("'process' is the region that every program has: choose another name")
     return encoded
@@ -200,7 +198,7 @@ class region:
 def _short(function: Callable[..., Any]) -> str:
     """A function's qualified name, or as much of its end as a region's name can hold."""
     name = getattr(function, "__qualname__", "region")
-    return name.encode()[-_NAME_BYTES_MAX:].decode(errors="ignore")
+    return name.encode()[-NAME_BYTES_MAX:].decode(errors="ignore")
 
 
 def _settle() -> None:

@@ -48,10 +48,7 @@ def is_wanted(config: pytest.Config) -> bool:
         return False
     started = folder_of(config) is not None
     if started and not _region.active():
-        raise pytest.UsageError(
-            f"--votrace: libvotrace.so records nothing in {sys.executable}: it has to be dynamically "
-            "linked, without privileges of its own, and for the same machine"
-        )
+        raise pytest.UsageError(f"--votrace: {_tools.not_recorded()}")
     # Measured, but by another pytest, one of whose tests has started this one: it is not ours.
     return not started and (not _region.active() or _STARTED in os.environ)
 
@@ -63,7 +60,7 @@ def append_to_list(folder: str, region: str, benchmark: str) -> None:
 
 
 def settings(environment: Mapping[str, str]) -> Dict[str, str]:
-    """What tests that are compared must have in common; stored as parameters of their benchmarks."""
+    """What tests that are compared must have in common: parameters of their benchmarks."""
     found = {"python": ".".join(platform.python_version_tuple()[:2])}
     if sys.implementation.name != "cpython":
         found["python"] = f"{sys.implementation.name} {found['python']}"
@@ -153,7 +150,7 @@ def store_tests(
     environment: Mapping[str, str],
     options: Sequence[str] = (),
 ) -> None:
-    """Store what is listed in @folder of @traces, of a Python that had @environment. NotAvailable."""
+    """Store what is listed in @folder, out of @traces of a Python in @environment. NotAvailable."""
     lists = [path.read_bytes() for path in sorted(folder.glob(f"*{_LIST}"))]
     if not lists or not traces:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where libvotrace.so and votreport are, the environment to run under the one, and what the other says."""
+"""Where libvotrace.so and votreport are, how to run under the one, and what the other says."""
 
 import contextlib
 import ctypes
@@ -20,10 +20,13 @@ _ADDR_NO_RANDOMIZE = 0x0040000  # <sys/personality.h>
 _PERSONALITY_ASKED = 0xFFFFFFFF
 _PT_INTERP = 3  # a row of an ELF file's program headers: the loader that starts it
 _KEPT = ("VOTRACE_LIBRARY", "VOTRACE_VOTREPORT")
+# Not resolved: in the child, too, that would ask for each folder above, and a folder's number of
+# folders is an object of its own from 257 on, which moves all that comes after it.
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
 class NotAvailable(RuntimeError):
-    """Nothing can be measured here: the library or votreport is missing, or it cannot be preloaded."""
+    """Nothing can be measured here: the library or votreport is missing, or it is not preloaded."""
 
 
 class StaticPython(NotAvailable):
@@ -45,8 +48,23 @@ def is_static(program: str) -> bool:
     return _PT_INTERP not in kinds
 
 
+def not_recorded() -> NotAvailable:
+    """Why the library, which is there, records nothing in this interpreter."""
+    if is_static(sys.executable):
+        return StaticPython(f"{sys.executable} is statically linked: nothing can be preloaded")
+    return NotAvailable(
+        f"libvotrace.so records nothing in {sys.executable}: it has to be dynamically linked, "
+        "without privileges of its own, and for the same machine"
+    )
+
+
+def is_own(file: str) -> bool:
+    """Is @file one of this package's, as tracebacks and sites name it?"""
+    return file.startswith(PACKAGE + os.sep)
+
+
 def _installed_from() -> List[Path]:
-    """What pip has installed this package from, if it has noted a path (PEP 610), and its folders."""
+    """The path that pip has installed this package from (PEP 610), and its folders; none: []."""
     import importlib.metadata
     import urllib.parse
 
@@ -72,7 +90,7 @@ def _build_trees() -> Iterator[Path]:
 
 
 def _prefixes() -> List[Path]:
-    """Where `meson install` may have put both: beside the votreport of PATH, and the usual places."""
+    """Where `meson install` may have put both: beside PATH's votreport, and the usual places."""
     found = shutil.which("votreport")
     prefixes = [Path(found).resolve().parent.parent] if found else []
     return prefixes + [Path(sys.prefix), Path("/usr/local"), Path("/usr")]
@@ -121,7 +139,7 @@ def find_library() -> Path:
 
 
 def find_votreport() -> Path:
-    """votreport: VOTRACE_VOTREPORT, else with the library (installed, or in its build tree), else in PATH."""
+    """votreport: VOTRACE_VOTREPORT, else with the library, installed or built, else in PATH."""
     named = _from_environment("VOTRACE_VOTREPORT")
     if named is not None:
         return named

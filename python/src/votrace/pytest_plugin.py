@@ -28,7 +28,6 @@ _HOW = (
 _KEY: "pytest.StashKey[_limits.Marked]" = pytest.StashKey()
 _RESULT: "pytest.StashKey[Result]" = pytest.StashKey()
 _LISTED = 10
-_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -74,8 +73,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "votrace(peak, net, allocs, thread, warmup): limits of the memory that the test needs at its "
-        "peak, keeps, and of its allocations; thread=True: of its own thread only",
+        "votrace(peak, net, allocs, thread, warmup): limits of the memory that the test needs at "
+        "its peak, keeps, and of its allocations; thread=True: of its own thread only",
     )
     if not config.option.votrace and not _region.active():
         for option in ("votrace_db", "votrace_compare"):
@@ -113,10 +112,10 @@ def benchmark_name(test: str) -> str:
 def region_name(test: str) -> str:
     """Its benchmark's name, shortened to what a region's name can hold, and yet its own."""
     encoded = benchmark_name(test).encode()
-    if len(encoded) <= 63 and test != "process":
+    if len(encoded) <= _region.NAME_BYTES_MAX and test != "process":
         return benchmark_name(test)
-    digest = hashlib.sha256(encoded).hexdigest()[:16]
-    return encoded[-46:].decode(errors="ignore") + "#" + digest
+    end = "#" + hashlib.sha256(encoded).hexdigest()[:16]
+    return encoded[len(end) - _region.NAME_BYTES_MAX :].decode(errors="ignore") + end
 
 
 def _positional(
@@ -155,7 +154,7 @@ def _own_sites(region: _region.region) -> List[Site]:
     with _tools.work_folder() as folder:
         shown = _tools.show_region(_tools.own_trace(), region.name, Path(folder, "sites.db"))
         sites = sites_of(shown, shown["regions"][-1])
-        return [site for site in sites if not site.file.startswith(_OWN)]
+        return [site for site in sites if not _tools.is_own(site.file)]
 
 
 def _is_unittest(item: pytest.Item) -> bool:
@@ -170,7 +169,8 @@ class Plugin:
         option = config.option
         self.config = config
         self.active = _region.active() and not _rerun.is_wanted(config)
-        size, blocks = _limits.parse_bytes(option.votrace_tolerance), option.votrace_tolerance_allocs
+        size = _limits.parse_bytes(option.votrace_tolerance)
+        blocks = option.votrace_tolerance_allocs
         self.tolerance = _limits.Tolerance(size, size, blocks)
         self.all = bool(option.votrace or option.votrace_db or option.votrace_compare)
         self.base: Optional[_base.Base] = None
@@ -341,17 +341,17 @@ class Plugin:
             return
         # Somebody else's recording: it goes on, so that a snapshot has to do.
         with self.own as name:
-            folder = Path(name)
-            traces = [_tools.own_trace()] if list(folder.glob("*.tests")) else []
             try:
-                _rerun.store_tests(self.store, folder, traces, os.environ, ["--force"])
+                trace = _tools.own_trace()
+                _rerun.store_tests(self.store, Path(name), [trace], os.environ, ["--force"])
             except _tools.NotAvailable as error:
                 self.store_fault = str(error)
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self.store_fault:
-            terminalreporter.write_line(f"votrace: nothing was stored: {self.store_fault}", red=True)
+            line = f"votrace: nothing was stored: {self.store_fault}"
+            terminalreporter.write_line(line, red=True)
         for line in self._notes():
             terminalreporter.write_line(f"votrace: {line}", yellow=True)
         if self.base and not self.config.option.collectonly:
@@ -405,10 +405,10 @@ class Plugin:
         more = {test: row["more_allocs"] for test, row in rows.items() if row["more_allocs"]}
         if more and self.tolerance.allocs is None:
             most = sorted(more, key=lambda test: (-more[test], test))
+            listed = _some([f"{test} (+{more[test]:,})" for test in most])
             terminalreporter.write_line(
-                f"votrace: {_tests(len(more))} allocated more often than there, which is not judged "
-                "without --votrace-tolerance-allocs: "
-                + _some([f"{test} (+{more[test]:,})" for test in most])
+                f"votrace: {_tests(len(more))} allocated more often than there, which is not "
+                f"judged without --votrace-tolerance-allocs: {listed}"
             )
         reasons = collections.Counter(row["unlike"] for row in rows.values() if row["unlike"])
         for reason, count in sorted(reasons.items()):
