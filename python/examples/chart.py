@@ -87,8 +87,8 @@ class Chart:
 
     def _grid(self):
         for number in range(int(self._largest / self._step) + 1):
-            x = self._x(number * self._step)
-            yield f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{self._height - 24}"/>'
+            x, y = self._x(number * self._step), self._height - 24
+            yield f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{y}"/>'
             words = figures.human(number * self._step) if number else "0"
             yield text(x, self._height - 9, words, "quiet number", "middle")
 
@@ -96,7 +96,8 @@ class Chart:
         yield text(LABELS - 10, y + BAR + 5, label, anchor="end")
         for kind, top, values in (("before", y, before), ("after", y + BAR + 1, after)):
             end = self._x(statistics.median(values))
-            yield f'<rect class="{kind}" x="{LABELS}" y="{top}" width="{end - LABELS:.1f}" height="{BAR}"/>'
+            size = f'width="{end - LABELS:.1f}" height="{BAR}"'
+            yield f'<rect class="{kind}" x="{LABELS}" y="{top}" {size}/>'
             least, most = self._x(min(values)), self._x(max(values))
             if most - least >= 1:
                 yield f'<path class="whisker" d="{whisker(least, most, top + BAR / 2)}"/>'

@@ -37,7 +37,7 @@ def find_library(named):
 
 
 def open_document(path, names):
-    """The document that figures go into, if it has the places: asked before the figures are made."""
+    """The document that figures go into, if it has the places: asked before they are made."""
     try:
         document = figures.Document(path)
         document.check(names)

@@ -152,8 +152,9 @@ def words_of_conditions(results, conditions):
     return paragraph(
         f"astropy {conditions['astropy']}, NumPy {conditions['numpy']} and memray "
         f"{conditions['memray']} from PyPI, CPython {conditions['python']}, "
-        f"{conditions['system']}, {conditions['processors']} processors; addresses are {conditions['addresses']} for "
-        f"votrace where nothing else is said. {len(results):,} measurements in one run, one process at a time; tables of {sizes} rows."
+        f"{conditions['system']}, {conditions['processors']} processors; addresses are "
+        f"{conditions['addresses']} for votrace where nothing else is said. {len(results):,} "
+        f"measurements in one run, one process at a time; tables of {sizes} rows."
     )
 
 
@@ -216,7 +217,7 @@ def words_of_rows(results):
 
 
 def words_of_exactness(results):
-    """How far apart the runs of one and the same parse were, at most, and how many were the same."""
+    """How far apart runs of one and the same parse were, at most, and how many were the same."""
     parses = [(name, patch) for name in FORMATS for patch in (False, True)]
     said = []
     for method in EXACT:

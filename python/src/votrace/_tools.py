@@ -78,8 +78,7 @@ def _installed_from() -> List[Path]:
 
 
 def _build_trees() -> Iterator[Path]:
-    """Build folders in the source tree that this package is used, or was installed, from: the newest
-    first."""
+    """Build folders of the sources that this package is used or installed from, newest first."""
     for parent in [*Path(__file__).resolve().parents, *_installed_from()]:
         if (parent / "meson.build").is_file() and (parent / "preload").is_dir():
             libraries = list(parent.glob("build*/preload/libvotrace.so"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The parse of docs/astropy.md as benchmarks of asv: exact memory, and the resident peak beside it."""
+"""The parse of docs/astropy.md as benchmarks of asv: exact memory, and the resident peak."""
 
 import resource
 

@@ -117,7 +117,7 @@ class _HeapBenchmark(Benchmark):  # type: ignore[misc]
 
 
 def _short(place: str, suite: str) -> str:
-    """@place with its file as Python would import it, from the folder that the @suite is in or others."""
+    """@place with its file as Python would import it, from the folder of the @suite or others."""
     for folder in sorted({suite, *filter(None, sys.path)}, key=len, reverse=True):
         place = place.replace(f"({folder}{os.sep}", "(", 1)
     return place
