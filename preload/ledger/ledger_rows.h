@@ -48,10 +48,9 @@ void ledger_extras_free(struct ledger *ledger, const struct ledger_region *regio
 /* Heap allocations so far, by size. */
 void ledger_sum_sizes(const struct ledger *ledger, uint64_t ret_counts[TRACE_SIZE_BUCKETS]);
 
-/* NULL: there is none of that name; or no place for another. */
 struct ledger_name *ledger_name_at(const struct ledger *ledger, uint32_t index);
 
-/* NULL when there is none of that name; when there is no place or no memory for it. */
+/* NULL: there is none of that name; there is no place or no memory for another. */
 struct ledger_name *ledger_find_name(const struct ledger *ledger, const char *name);
 struct ledger_name *ledger_find_or_add_name(struct ledger *ledger, const char *name);
 

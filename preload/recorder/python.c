@@ -4,12 +4,13 @@
  *
  * Where its structures have their members differs from version to version and is the same in all
  * releases of one: Include/cpython/pystate.h and Include/internal/pycore_frame.h of 3.9 to 3.13
- * (pycore_interpframe_structs.h of 3.14) say so. Those of a code object are asked for by name, in the table from which Python itself
- * makes their attributes. A thread reads its own frames only, inside of an allocation that they
- * made, and so while they do not change; it needs no lock of Python's for that, and calls nothing
- * that allocates. An interpreter that ends frees the frames of threads that still run, wherever
- * they are: so they are read only while no other thread can be ending it. Nor are they read in a
- * signal handler, which may have come while the list was being changed: its stack is not walked.
+ * (pycore_interpframe_structs.h of 3.14) say so. Those of a code object are asked for by name, in
+ * the table from which Python itself makes their attributes. A thread reads its own frames only,
+ * inside of an allocation that they made, and so while they do not change; it needs no lock of
+ * Python's for that, and calls nothing that allocates. An interpreter that ends frees the frames
+ * of threads that still run, wherever they are: so they are read only while no other thread can be
+ * ending it. Nor are they read in a signal handler, which may have come while the list was being
+ * changed: its stack is not walked.
  *
  * From 3.11 on one invocation of the interpreter's loop, a frame of the machine's stack, runs any
  * number of Python frames. Something that it keeps on the machine's stack tells which.

@@ -7,8 +7,9 @@
  * read when a stack is taken, by the thread that they belong to, which stands still meanwhile.
  *
  * They are not known of what a thread other than the main one allocates in C code that has given
- * Python's lock away: an interpreter that is ended frees them under its feet. Nor of stacks that cannot be walked,
- * as a signal handler's: the list may be half changed where it interrupted the interpreter.
+ * Python's lock away: an interpreter that is ended frees them under its feet. Nor of stacks that
+ * cannot be walked, as a signal handler's: the list may be half changed where it interrupted the
+ * interpreter.
  */
 #pragma once
 

@@ -103,7 +103,7 @@ int launch_exit_code(const struct launch *launch) _nonnull_;
 int launch_find_trace(struct launch *launch, struct fault *fault) _must_check_ _nonnull_;
 
 /*
- * Forget the others; remove the folder and every trace in it, unless @keep. Signals that came since the program
- * started are delivered after that.
+ * Forget the others; remove the folder and every trace in it, unless @keep. Signals that came
+ * since the program started are delivered after that.
  */
 void launch_finish(struct launch *launch, bool keep) _nonnull_;

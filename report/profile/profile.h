@@ -182,8 +182,7 @@ struct profile {
     const struct profile_frame *frames;
     size_t frame_count;
     const struct profile_node *nodes;
-    const struct profile_node
-        *native_nodes; /* before interpreters were folded; NULL: as nodes */
+    const struct profile_node *native_nodes; /* before folding interpreters; NULL: as nodes */
     size_t node_count;
     const struct profile_site *sites;
     size_t site_count;
