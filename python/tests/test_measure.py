@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Dict
 
 import pytest
 import workloads
@@ -108,6 +108,7 @@ def test_sites_name_the_python_line() -> None:
     assert (site.function, site.line, Path(site.file).name) == ("keep", line, source.name)
     assert site.stack[-1].function  # out to where the program begins
     assert measurement.top()[0][1] == site.place
+    assert str(votrace.Frame("f", "a.py", 0, "[python]")) == "f (a.py)"  # a line that is not known
     # The interpreter may take another way to the same once it knows the code; and a list has grown.
     blocks = [it for it in measurement.sites if it.place == site.place and it.bytes >= 10000]
     assert sum(it.bytes for it in blocks) == 3 * (10000 + HEADER)
@@ -158,6 +159,22 @@ def test_a_child_that_dies_is_an_error_with_its_signal() -> None:
     with pytest.raises(votrace.ChildDied) as left:
         votrace.measure(workloads.leave)
     assert (left.value.signal, left.value.status) == (None, 7)
+
+
+def test_a_fork_that_comes_back_as_well_does_not_answer() -> None:
+    measurement = votrace.measure(workloads.come_back_twice)
+    assert measurement.blocks > 0
+    assert not measurement.complete  # what the fork allocates is not in it
+
+
+def test_any_keyword_can_be_given() -> None:
+    assert votrace.measure(workloads.with_names, function=1000, self=2000, args=3000).net > 6000
+
+
+@pytest.mark.parametrize("setting", [{"stacks": "some"}, {"depth": 0}, {"depth": 257}, {"warmup": -1}])
+def test_settings_that_mean_nothing_are_refused(setting: Dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(setting))):
+        votrace.Measurer(**setting)
 
 
 def test_what_cannot_be_taken_along_is_refused() -> None:

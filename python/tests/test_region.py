@@ -45,6 +45,10 @@ def test_names_are_checked_when_they_are_given() -> None:
         with pytest.raises(ValueError):
             votrace.region(name)
     assert votrace.region("ä" * 31).name == "ä" * 31
+    with pytest.raises(TypeError, match=r"@votrace\.region\(\)"):
+
+        @votrace.region  # type: ignore[arg-type]
+        def forgotten() -> None: ...
 
 
 def test_decorated_functions_keep_what_they_are() -> None:

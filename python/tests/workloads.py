@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests measure: functions that a fresh process can import."""
 
+import atexit
 import os
 import signal
 import sys
@@ -69,6 +70,18 @@ def leave() -> None:
 
 def environment(name: str) -> None:
     raise KeyError(os.environ.get(name))
+
+
+def come_back_twice() -> None:
+    child = os.fork()
+    if child:  # which ends after this process has told how the call went
+        atexit.register(os.waitpid, child, 0)
+    else:
+        time.sleep(0.1)
+
+
+def with_names(**named: int) -> bytes:
+    return bytes(sum(named.values()))
 
 
 def quit() -> None:

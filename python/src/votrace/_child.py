@@ -144,12 +144,15 @@ def main(folder: str) -> None:
     with open(os.path.join(folder, "call"), "rb") as file:
         payload = pickle.load(file)
     _die_with(payload["parent"])
+    own_pid = os.getpid()
     fixed = addresses_are_fixed()
     try:
         active = _call(payload, multiprocessing.spawn.prepare)
         answer = {"raised": False, "active": active, "addresses_fixed": fixed}
     except BaseException as error:
         answer = _describe(error)
+    if os.getpid() != own_pid:  # what is called has forked, and both come back
+        return
     with open(os.path.join(folder, "answer.part"), "wb") as file:
         pickle.dump(answer, file)
     os.rename(os.path.join(folder, "answer.part"), os.path.join(folder, "answer"))

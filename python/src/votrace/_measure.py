@@ -193,8 +193,14 @@ class Measurer:
     def __post_init__(self) -> None:
         if self.addresses not in ("fixed", "random"):
             raise ValueError(f"addresses={self.addresses!r}: they are 'fixed' or 'random'")
+        if self.stacks not in ("none", "region", "all"):
+            raise ValueError(f"stacks={self.stacks!r}: they are 'none', 'region' or 'all'")
+        if not 1 <= self.depth <= 256:
+            raise ValueError(f"depth={self.depth}: a stack has 1 to 256 frames")
+        if self.warmup < 0:
+            raise ValueError(f"warmup={self.warmup}: it is a number of calls")
 
-    def __call__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Measurement:
+    def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measurement:
         _child.refuse_in_child()
         ready = _child.Prepared(Call(function, args, kwargs), self.setup, self.teardown)
         again = _main_can_be_run_again()
@@ -254,7 +260,7 @@ class Measurer:
         return child.pid
 
 
-def measure(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Measurement:
+def measure(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measurement:
     """Call @function in a fresh process and tell what it asked of the allocator.
 
     It is found there by its module and name, as pickle does; its result is thrown away after the

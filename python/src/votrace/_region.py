@@ -112,6 +112,10 @@ def active() -> bool:
 
 
 def _name_bytes(name: str) -> bytes:
+    if not isinstance(name, str):
+        raise TypeError(
+            f"a region's name is a str, not {name!r} (to mark a function: @votrace.region())"
+        )
     encoded = name.encode()
     if not encoded or b"\0" in encoded or len(encoded) > NAME_BYTES_MAX:
         raise ValueError(f"a region's name has 1 to {NAME_BYTES_MAX} bytes, and no NUL: {name!r}")

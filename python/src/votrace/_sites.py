@@ -20,7 +20,9 @@ class Frame(NamedTuple):
         return self.module == _PYTHON
 
     def __str__(self) -> str:
-        where = f"{self.file}:{self.line}" if self.file else self.module
+        where = self.file or self.module
+        if self.file and self.line:
+            where += f":{self.line}"
         return f"{self.function or '?'} ({where})"
 
 
