@@ -8,8 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import textwrap
-import time
 import types
 from pathlib import Path
 from typing import Any, Dict, NamedTuple
@@ -23,6 +21,7 @@ from asv.runner import BENCHMARK_RUN_SCRIPT
 from asv_bench_votrace import measured
 from asv_bench_votrace.benchmarks import heap
 from asv_runner.benchmarks.mark import SkipNotImplemented
+from waiting import is_running, wait_for
 
 HEADER = sys.getsizeof(b"")  # of every bytes object, its final NUL included
 
@@ -409,8 +408,8 @@ def asv(folder: Path, *arguments: str, status: int = 0, **environment: str) -> s
 
 
 def configure(folder: Path, **settings: Any) -> None:
-    machine = {"name": {"machine": "name", "os": "", "arch": "", "cpu": "", "num_cpu": "", "ram": ""}}
-    (folder / ".asv-machine.json").write_text(json.dumps({"version": 1, **machine}))
+    machine = {"machine": "name", "os": "", "arch": "", "cpu": "", "num_cpu": "", "ram": ""}
+    (folder / ".asv-machine.json").write_text(json.dumps({"version": 1, "name": machine}))
     settings = {
         "version": 1,
         "project": "leaky",
@@ -483,14 +482,6 @@ def test_continuous_flags_the_leak_and_the_growth_and_nothing_else(tmp_path: Pat
     assert list(tmp_path.glob(".html/graphs/**/memory.peakheap_parse.json"))
 
 
-def running(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
-
 def asv_run(suite: Path, launch: str, choice: str, status: int) -> Dict[str, Any]:
     """The results of the benchmarks of @choice in this very environment, by name."""
     needs_git()
@@ -518,14 +509,9 @@ def test_a_timeout_leaves_no_child(suite: Path) -> None:
     assert asv_run(suite, "forkserver", "peakheap_slow", 2) == {"things.peakheap_slow": None}
     notes = (suite.parent / "notes").read_text()
     child = int(notes.split()[1])
-    deadline = time.monotonic() + 20
-    while running(child):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_for(lambda: not is_running(child))
 
 
 def test_asv_finds_nothing_wrong_with_the_suite(suite: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, BENCHMARK_RUN_SCRIPT, "check", str(suite)], stdout=subprocess.PIPE, check=True
-    )
-    assert done.stdout == b""
+    command = [sys.executable, BENCHMARK_RUN_SCRIPT, "check", str(suite)]
+    assert subprocess.check_output(command) == b""

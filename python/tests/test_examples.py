@@ -75,7 +75,10 @@ def test_a_table_is_aligned() -> None:
 
 def test_figures_go_into_their_place_only(tmp_path: Path) -> None:
     path = tmp_path / "document.md"
-    text = "before\n<!-- figures: a -->\n{}<!-- end: a -->\n<!-- figures: b -->\nold\n<!-- end: b -->\nafter\n"
+    text = (
+        "before\n<!-- figures: a -->\n{}<!-- end: a -->\n"
+        "<!-- figures: b -->\nold\n<!-- end: b -->\nafter\n"
+    )
     path.write_text(text.format("old\n"))
     for _ in range(2):  # the second time they replace themselves
         document = figures.Document(str(path))

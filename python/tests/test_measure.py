@@ -6,12 +6,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any, Callable, Dict
 
 import pytest
 import workloads
+from waiting import is_running, wait_for
 
 import votrace
 from votrace import _tools
@@ -119,6 +119,13 @@ def test_what_a_call_needs_in_between_is_in_its_peak_only() -> None:
     measurement = votrace.Measurer(warmup=1)(workloads.churn, 1000000)
     assert 1000000 + HEADER <= measurement.peak_added <= 1000000 + HEADER + 500
     assert measurement.net == 0
+
+
+def test_mappings_of_the_program_are_apart_from_the_heap() -> None:
+    measurement = votrace.Measurer(warmup=1)(workloads.map_memory, 1 << 20)
+    assert measurement.map_anon_peak_added == 1 << 20
+    assert measurement.peak_added < 10000
+    assert sum(site.bytes for site in measurement.sites) == measurement.peak_added
 
 
 def test_warm_up_keeps_caches_out() -> None:
@@ -263,40 +270,17 @@ def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> Non
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(workloads.__file__).parent)}
     parent = subprocess.Popen([sys.executable, str(script)], env=environment)
-    child = int(_wait_for(lambda: mark.is_file() and mark.read_text()))
+    child = int(wait_for(lambda: mark.is_file() and mark.read_text()))
     parent.kill()
     parent.wait()
-    _wait_for(lambda: not _runs(child))
+    wait_for(lambda: not is_running(child))
 
 
-def _wait_for(question: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + 20
-    while not (answer := question()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return answer
-
-
-def _runs(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
-
-def test_a_static_program_is_known_by_its_headers(tmp_path: Path) -> None:
-    if shutil.which("gcc") is None:
-        pytest.skip("there is no gcc to make a static program with")
-    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
-    for name, option in [("static", "-static"), ("dynamic", "-O1")]:
-        subprocess.run(
-            ["gcc", option, "-o", name, "main.c"], cwd=tmp_path, check=True, stdout=subprocess.PIPE
-        )
-    assert _tools.is_static(str(tmp_path / "static"))
-    assert not _tools.is_static(str(tmp_path / "dynamic"))
-    assert not _tools.is_static(sys.executable)
-    assert not _tools.is_static(str(tmp_path / "main.c"))
+def test_a_child_that_takes_too_long_is_killed(tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    with pytest.raises(subprocess.TimeoutExpired):
+        votrace.Measurer(timeout=2)(workloads.sleep_long, str(mark))
+    assert not mark.exists() or not is_running(int(mark.read_text()))
 
 
 SCRIPT = """

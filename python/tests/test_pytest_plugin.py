@@ -14,7 +14,7 @@ from typing import Any, Dict, List
 
 import pytest
 
-from votrace import _limits, _rerun, _tools, pytest_plugin
+from votrace import _base, _limits, _rerun, _tools, pytest_plugin
 from votrace._sites import Frame, Site, grown_places
 
 TESTS = """
@@ -99,12 +99,18 @@ def test_limits_are_checked_under_the_library(pytester: pytest.Pytester) -> None
     result.assert_outcomes(passed=5, failed=4)
     text = result.stdout.str()
     line = TESTS.strip().splitlines().index("    block = bytearray(size)") + 1
-    assert re.search(r"it needed 3\.00 MiB \(3,14[56],\d\d\d B\) at its peak: 2\.00 MiB .* more than its "
-                     r"limit of 1\.00 MiB", text)
+    assert re.search(
+        r"it needed 3\.00 MiB \(3,14[56],\d\d\d B\) at its peak: 2\.00 MiB .* more than its "
+        r"limit of 1\.00 MiB",
+        text,
+    )
     assert re.search(rf"3\.00 MiB  parse \(test_it\.py:{line}\)\n", text)
     assert "region.__exit__" not in text and "entries are hidden" not in text
-    assert re.search(r"it kept 9[78]\.\d KiB .*: 9[34]\.\d KiB .* more than its limit of 4\.00 KiB", text)
-    assert re.search(r"it allocated [12],\d\d\d blocks: .* blocks more than its limit of 10 blocks", text)
+    for words in (
+        r"it kept 9[78]\.\d KiB .*: 9[34]\.\d KiB .* more than its limit of 4\.00 KiB",
+        r"it allocated [12],\d\d\d blocks: .* blocks more than its limit of 10 blocks",
+    ):
+        assert re.search(words, text)
     assert "FAILED test_it.py::test_fails - assert 1 == 2" in text
     assert re.search(r"1\.91 MiB +\S+ B +[\d,]+  test_it\.py::test_unmarked", text)
 
@@ -113,7 +119,9 @@ def test_without_the_library_tests_run_and_it_is_said(pytester: pytest.Pytester)
     pytester.makepyfile(test_it=TESTS)
     result = run(pytester)
     result.assert_outcomes(passed=8, failed=1)
-    result.stdout.fnmatch_lines(["votrace: limits of 7 tests were not checked: run `pytest --votrace*"])
+    result.stdout.fnmatch_lines(
+        ["votrace: limits of 7 tests were not checked: run `pytest --votrace*"]
+    )
 
 
 def test_a_store_without_the_library_is_refused(pytester: pytest.Pytester) -> None:
@@ -290,7 +298,16 @@ def test_an_interrupted_session_stores_what_was_done(
     folder = pytester.mkdir("temporary")
     monkeypatch.setenv("TMPDIR", str(folder))
     child = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--votrace", "--votrace-db", "a.db"],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            "--votrace",
+            "--votrace-db",
+            "a.db",
+        ],
         stdout=subprocess.PIPE,
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
@@ -341,7 +358,10 @@ def test_a_pytest_that_a_test_starts_is_on_its_own(pytester: pytest.Pytester) ->
 
 @pytest.mark.parametrize(
     "argv, start",
-    [("/lib/pytest/__main__.py", ["-m", "pytest"]), ("/opt/bin/pytest", [_rerun._START, "/opt/bin"])],
+    [
+        ("/lib/pytest/__main__.py", ["-m", "pytest"]),
+        ("/opt/bin/pytest", [_rerun._START, "/opt/bin"]),
+    ],
 )
 def test_pytest_is_started_again_as_it_was_started(
     monkeypatch: pytest.MonkeyPatch, argv: str, start: List[str]
@@ -480,6 +500,36 @@ def test_a_base_that_is_unlike_is_not_judged_by(pytester: pytest.Pytester) -> No
     )
 
 
+OWN = {"architecture": "x86_64", "C library": "glibc 2.36 (Debian 2.36-9)", "allocator": ""}
+
+
+def test_a_distributions_fix_makes_no_other_c_library() -> None:
+    row = {**OWN, "parameters": "{}", "allocator": "libjemalloc.so.2"}  # ours is not known
+    assert _base._unlike({**row, "C library": "glibc 2.36 (Debian 2.36-8)"}, {}, OWN) == ""
+    assert _base._unlike({**row, "C library": "glibc 2.37"}, {}, OWN) == (
+        "another C library: glibc 2.37 there, glibc 2.36 (Debian 2.36-9) here"
+    )
+
+
+def test_the_base_of_a_test_is_its_newest_run_that_can_be_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = _rerun.settings({"PYTHONMALLOC": "malloc"})["python"]
+
+    def row(number: int, python: str) -> Dict[str, Any]:
+        numbers = {"run_id": number, "peak_added": 100 * number, "net": 0, "allocations": 0}
+        named = {"benchmark": "test", "region": "test", "parameters": f'{{"python": "{python}"}}'}
+        return {**OWN, **numbers, **named}
+
+    rows = [row(1, "3.8"), row(2, here), row(3, here), row(4, "3.8")]
+    monkeypatch.setattr(_base, "_rows", lambda store: rows)
+    monkeypatch.setattr(_base, "_own_traits", lambda: OWN)
+    monkeypatch.setenv("PYTHONMALLOC", "malloc")
+    (tmp_path / "base.db").touch()
+    base = _base.Base(tmp_path / "base.db", "base.db")
+    assert base.tests == {"test": _base.Earlier(3, "test", _limits.Numbers(300, 0, 0), "")}
+
+
 def test_under_votreport_run_the_tests_are_stored(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -513,7 +563,9 @@ def test_what_cannot_be_stored_in_the_end_is_kept(
     monkeypatch.setenv("TMPDIR", str(folder))
     result = run(pytester, "--votrace", "--votrace-db", "runs.db")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: --votrace: *not a votrace store; what was measured is in *"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: --votrace: *not a votrace store; what was measured is in *"]
+    )
     (kept,) = folder.glob("votrace.*.kept")
     traces = [str(trace) for trace in kept.glob("*.vtr")]
     _tools.votreport(["import", "--db", "a.db", "--regions", str(kept / "regions"), *traces])
@@ -588,7 +640,9 @@ def test_sizes_are_read_and_written() -> None:
 
 
 def site(function: str, file: str, line: int, size: int) -> Site:
-    return Site(function, file, line, size, 1, 0, 1, size, (Frame(function, file, line, "[python]"),))
+    return Site(
+        function, file, line, size, 1, 0, 1, size, (Frame(function, file, line, "[python]"),)
+    )
 
 
 def test_growth_is_a_functions_whatever_its_line_and_folder() -> None:

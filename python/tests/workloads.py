@@ -2,6 +2,7 @@
 """What the tests measure: functions that a fresh process can import."""
 
 import atexit
+import mmap
 import os
 import signal
 import sys
@@ -41,6 +42,10 @@ def by_address() -> Any:
 
 def churn(size: int) -> None:
     bytes(size)
+
+
+def map_memory(size: int) -> None:
+    mmap.mmap(-1, size).close()
 
 
 def fill_cache() -> None:
