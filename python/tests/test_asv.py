@@ -102,6 +102,9 @@ class Sizes:
             raise NotImplementedError("no 30000")
         self.junk = bytes(10 * size)
 
+    def teardown(self, size, word):
+        note("teardown")
+
     def PeakHeapSize(self, size, word):
         bytes(size)
 
@@ -218,6 +221,8 @@ def test_what_is_to_be_skipped_is_not_a_number(suite: Path, name: str, reason: s
     done = run(suite, f"things.{name}")
     assert done.status == 0 and math.isnan(done.result)
     assert reason in done.output
+    # As asv does it: after a setup that says that there is nothing to do, too.
+    assert done.notes.split()[::2] == (["teardown"] if name.endswith("-5") else [])
 
 
 def test_setup_and_teardown_run_around_each_call_in_the_child(suite: Path) -> None:

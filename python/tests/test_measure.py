@@ -178,7 +178,9 @@ def test_any_keyword_can_be_given() -> None:
     assert votrace.measure(workloads.with_names, function=1000, self=2000, args=3000).net > 6000
 
 
-@pytest.mark.parametrize("setting", [{"stacks": "some"}, {"depth": 0}, {"depth": 257}, {"warmup": -1}])
+@pytest.mark.parametrize(
+    "setting", [{"stacks": "some"}, {"depth": 0}, {"depth": 257}, {"warmup": -1}]
+)
 def test_settings_that_mean_nothing_are_refused(setting: Dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(setting))):
         votrace.Measurer(**setting)
