@@ -6,6 +6,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import types
@@ -515,6 +516,23 @@ def test_a_timeout_leaves_no_child(suite: Path) -> None:
     notes = (suite.parent / "notes").read_text()
     child = int(notes.split()[1])
     wait_for(lambda: not is_running(child))
+
+
+def test_a_benchmark_that_is_ended_leaves_nothing_behind(suite: Path) -> None:
+    notes, temporary = suite.parent / "notes", suite.parent / "temporary"
+    temporary.mkdir()
+    words = ["run", str(suite), "things.peakheap_slow", "{}", "None", str(suite.parent / "result")]
+    process = subprocess.Popen(
+        [sys.executable, BENCHMARK_RUN_SCRIPT, *words],
+        cwd=suite.parent,
+        env={**os.environ, "NOTES": str(notes), "TMPDIR": str(temporary)},
+    )
+    child = int(wait_for(lambda: notes.is_file() and notes.read_text()).split()[1])
+    assert list(temporary.glob("votrace.*"))
+    process.terminate()
+    assert process.wait() == 128 + signal.SIGTERM
+    wait_for(lambda: not is_running(child))
+    assert not list(temporary.glob("votrace.*"))
 
 
 def test_asv_finds_nothing_wrong_with_the_suite(suite: Path) -> None:

@@ -15,6 +15,7 @@ from waiting import is_running, wait_for
 
 import votrace
 from votrace import _tools
+from votrace._sites import sites_of
 
 HEADER = sys.getsizeof(b"")  # of every bytes object, its final NUL included
 
@@ -113,6 +114,22 @@ def test_sites_name_the_python_line() -> None:
     blocks = [it for it in measurement.sites if it.place == site.place and it.bytes >= 10000]
     assert sum(it.bytes for it in blocks) == 3 * (10000 + HEADER)
     assert sum(it.blocks for it in blocks) == 3
+
+
+def test_a_place_is_pythons_where_an_extension_has_sources_too() -> None:
+    frames = [
+        {"function": "grow", "file": "buffer.c", "line": 7, "module": "/opt/_fast.so"},
+        {"function": "parse", "file": "/opt/table.py", "line": 3, "module": "[python]"},
+        {"function": "main", "file": "/opt/main.py", "line": 9, "module": "[python]"},
+    ]
+    row = {"function": "grow", "file": "buffer.c", "line": 7, "space": "heap", "at_peak": 50}
+    row.update(dict.fromkeys(("blocks_at_peak", "allocations"), 1), allocated_bytes=50)
+    row.update(dict.fromkeys(("live_start", "blocks_start", "live_end"), 0))
+    stacks = [[0, 1, 2], [0], []]
+    shown = {"frames": frames}
+    region = {"sites": [{**row, "stack": stack} for stack in stacks]}
+    places = [site.place for site in sites_of(shown, region)]
+    assert places == ["parse (/opt/table.py:3)", "grow (buffer.c:7)", "[no stack]"]
 
 
 def test_what_a_call_needs_in_between_is_in_its_peak_only() -> None:

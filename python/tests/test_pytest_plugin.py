@@ -131,6 +131,30 @@ def test_a_store_without_the_library_is_refused(pytester: pytest.Pytester) -> No
     result.stderr.fnmatch_lines(["*--votrace-db: nothing is measured here: run `pytest --votrace*"])
 
 
+ARGUMENTS = """
+import pytest
+
+a, b, c, d, e, f = (pytest.fixture(name=name)(lambda: 0) for name in "abcdef")
+
+def test_without():
+    pass
+
+def test_with(a, b, c, d, e, f):
+    pass
+
+class TestClass:
+    def test_method(self, a, b, c, d, e, f):
+        pass
+"""
+
+
+def test_to_be_given_fixtures_costs_a_test_nothing(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_it=ARGUMENTS)
+    rows = measured(run(pytester, "--votrace", "--votrace-warmup", "1"))
+    assert sorted(rows) == ["TestClass::test_method", "test_with", "test_without"]
+    assert rows["TestClass::test_method"] == rows["test_with"] == rows["test_without"]
+
+
 OTHERS = """
 import unittest
 import pytest
