@@ -134,6 +134,18 @@ static void test_a_part_has_the_stacks_that_it_needs_and_no_others(void **state)
     profile_finish(&whole);
 }
 
+static void test_a_part_does_not_take_frames_that_were_folded_from_the_whole(void **state) {
+    struct profile whole = whole_build();
+    struct profile part;
+    whole.native_nodes = whole.nodes;
+    assert_int_equal(profile_split(&whole, TWO, &part), 0);
+    const struct profile_node *nodes = part.nodes;
+    profile_unfold_interpreters(&part);
+    assert_ptr_equal(part.nodes, nodes);
+    profile_finish(&part);
+    profile_finish(&whole);
+}
+
 static void test_the_process_of_a_part_keeps_its_sums_without_stacks(void **state) {
     struct profile whole = whole_build();
     struct profile part;
@@ -191,6 +203,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_part_has_the_rows_of_its_region),
         cmocka_unit_test(test_a_part_has_the_stacks_that_it_needs_and_no_others),
+        cmocka_unit_test(test_a_part_does_not_take_frames_that_were_folded_from_the_whole),
         cmocka_unit_test(test_the_process_of_a_part_keeps_its_sums_without_stacks),
         cmocka_unit_test(test_a_region_without_rows_keeps_its_totals),
         cmocka_unit_test(test_memory_that_is_refused_is_said_and_nothing_is_lost),
