@@ -2,6 +2,7 @@
 import functools
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -201,6 +202,16 @@ def test_any_keyword_can_be_given() -> None:
 def test_settings_that_mean_nothing_are_refused(setting: Dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(setting))):
         votrace.Measurer(**setting)
+
+
+def test_a_trace_that_finds_no_room_is_told() -> None:
+    size, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, most))
+    try:
+        with pytest.raises(votrace.NotAvailable, match="no trace could be written"):
+            votrace.measure(workloads.nothing)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, most))
 
 
 def test_what_cannot_be_taken_along_is_refused() -> None:

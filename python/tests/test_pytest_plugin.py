@@ -569,13 +569,21 @@ def test_under_votreport_run_the_tests_are_stored(
     assert "test_it.py::test_parse" in {row["region"] for row in stored(pytester.path / "suite.db")}
 
 
-def test_a_store_that_cannot_be_is_refused_before_the_tests(pytester: pytest.Pytester) -> None:
+def test_a_store_that_cannot_be_is_refused_before_the_tests(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytester.makepyfile(test_it="def test_it(): open('ran', 'w').close()")
     Path("runs.db").write_text("something else " * 100)
     for store, words in [("runs.db", "this is not a votrace store"), ("no/a.db", "cannot be made")]:
         result = run(pytester, "--votrace", "--votrace-db", store)
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         result.stderr.fnmatch_lines([f"ERROR: *{words}*"])
+    monkeypatch.setenv("VOTRACE_VOTREPORT", str(pytester.path / "test_it.py"))
+    result = run(pytester, "--votrace", "--votrace-db", "runs.db")
+    result.stderr.fnmatch_lines(["ERROR: *test_it.py cannot be run: Permission denied"])
+    monkeypatch.setenv("VOTRACE_VOTREPORT", "/nowhere/votreport")
+    result = run(pytester, "--votrace", "--votrace-db", "new.db")
+    result.stderr.fnmatch_lines(["ERROR: *VOTRACE_VOTREPORT is /nowhere/votreport*"])
     assert not Path("ran").exists()
 
 
@@ -592,8 +600,21 @@ def test_what_cannot_be_stored_in_the_end_is_kept(
     )
     (kept,) = folder.glob("votrace.*.kept")
     traces = [str(trace) for trace in kept.glob("*.vtr")]
-    _tools.votreport(["import", "--db", "a.db", "--regions", str(kept / "regions"), *traces])
+    (regions,) = kept.glob("*.tests")
+    _tools.votreport(["import", "--db", "a.db", "--regions", str(regions), *traces])
     assert [row["benchmark"] for row in stored(Path("a.db"))] == ["test_it.py::test_it"]
+
+
+def test_a_trace_that_found_no_room_is_told(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_it="def test_it(): pass")
+    script = 'ulimit -f 4; exec "$@"'  # some KiB for each file, which a list of tests needs
+    result = pytester.run(
+        "sh", "-c", script, "sh", sys.executable, "-m", "pytest", "-p", "no:cacheprovider",
+        "--votrace", "--votrace-db", "runs.db",
+    )  # fmt: skip
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines(["*1 passed*"])
+    result.stderr.fnmatch_lines(["ERROR: --votrace: 1 of 1 processes could write no trace to *"])
 
 
 def test_coroutines_of_another_plugin_are_measured(pytester: pytest.Pytester) -> None:

@@ -22,6 +22,7 @@ from ._child import Call
 from ._sites import Frame, Site, sites_of, top_places
 from ._tools import (
     PACKAGE,
+    NotAvailable,
     addresses,
     is_own,
     measured_environment,
@@ -229,8 +230,10 @@ class Measurer:
             if answer["raised"]:
                 _raise_as_there(answer)
             trace = folder / f"{pid}.vtr"
-            if not answer["active"] or not trace.is_file():
+            if not answer["active"]:
                 raise not_recorded()
+            if not trace.is_file():
+                raise NotAvailable(f"no trace could be written to {folder.parent}: is there no room?")
             shown = show_region(trace, _child.REGION, folder / "store.db")
             return _measurement(shown, answer["addresses_fixed"])
 

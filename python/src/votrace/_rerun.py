@@ -59,6 +59,11 @@ def append_to_list(folder: str, region: str, benchmark: str) -> None:
         file.write(f"{region}\t{benchmark}\n")
 
 
+def lists_in(folder: Path) -> List[Path]:
+    """One of each process that measured tests: it has the process's number, as its trace has."""
+    return sorted(folder.glob(f"*{_LIST}"))
+
+
 def settings(environment: Mapping[str, str]) -> Dict[str, str]:
     """What tests that are compared must have in common: parameters of their benchmarks."""
     found = {"python": ".".join(platform.python_version_tuple()[:2])}
@@ -117,17 +122,27 @@ def run_again(config: pytest.Config, folder: Path) -> int:
         child = subprocess.Popen(command, env=environment, cwd=parameters.dir)
     status = _wait(child)
     if store is not None:
-        listed = {path.stem for path in folder.glob(f"*{_LIST}")}
-        traces = [trace for trace in sorted(folder.glob("*.vtr")) if trace.stem in listed]
-        try:
-            store_tests(store, folder, traces, environment)
-        except _tools.NotAvailable as error:
-            kept = folder.rename(f"{folder}.kept")
-            raise _tools.NotAvailable(
-                f"{error}; what was measured is in {kept}, for "
-                f"`votreport import --db STORE --regions {kept}/regions {kept}/*.vtr`"
-            ) from None
+        _store_all(store, folder, environment)
     return status
+
+
+def _store_all(store: Path, folder: Path, environment: Mapping[str, str]) -> None:
+    """Store what is in @folder; NotAvailable, and the folder is kept, where something is not."""
+    listed = lists_in(folder)
+    lists = [path for path in listed if path.with_suffix(".vtr").is_file()]
+    try:
+        store_tests(store, lists, [path.with_suffix(".vtr") for path in lists], environment)
+    except (_tools.NotAvailable, OSError) as error:
+        kept = folder.rename(f"{folder}.kept")
+        raise _tools.NotAvailable(
+            f"{error}; what was measured is in {kept}, for `cat {kept}/*{_LIST} >regions` and "
+            f"`votreport import --db STORE --regions regions {kept}/*.vtr`"
+        ) from None
+    if len(lists) < len(listed):
+        raise _tools.NotAvailable(
+            f"{len(listed) - len(lists)} of {len(listed)} processes could write no trace to "
+            f"{folder.parent}, and their tests are not in {store}: is there no room?"
+        )
 
 
 def store_of(config: pytest.Config) -> Optional[Path]:
@@ -135,6 +150,7 @@ def store_of(config: pytest.Config) -> Optional[Path]:
     better known before the tests."""
     if not config.option.votrace_db:
         return None
+    _tools.find_votreport()
     store = Path(config.invocation_params.dir, config.option.votrace_db)
     if not store.exists() and not os.access(store.parent, os.W_OK):
         raise _tools.NotAvailable(f"{store}: it cannot be made there")
@@ -145,17 +161,17 @@ def store_of(config: pytest.Config) -> Optional[Path]:
 
 def store_tests(
     store: Path,
-    folder: Path,
+    lists: Sequence[Path],
     traces: Sequence[Path],
     environment: Mapping[str, str],
     options: Sequence[str] = (),
 ) -> None:
-    """Store what is listed in @folder, out of @traces of a Python in @environment. NotAvailable."""
-    lists = [path.read_bytes() for path in sorted(folder.glob(f"*{_LIST}"))]
+    """Store what is in @lists, out of @traces of a Python in @environment. NotAvailable."""
     if not lists or not traces:
         return
+    folder = lists[0].parent
     names = folder / "regions"
-    names.write_bytes(b"".join(lists))
+    names.write_bytes(b"".join(path.read_bytes() for path in lists))
     command = ["import", "--db", str(store), "--regions", str(names), *options]
     for key, value in settings(environment).items():
         command += ["--param", f"{key}={value}"]

@@ -234,14 +234,17 @@ def votreport(arguments: Sequence[str], notes: Optional[List[str]] = None) -> st
     """What votreport prints; NotAvailable with its own words when it cannot. Lines that it had to
     say beside that are added to @notes."""
     command = [str(find_votreport()), *arguments]
-    done = subprocess.run(
-        command,
-        env=plain_environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            command,
+            env=plain_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    except OSError as error:
+        raise NotAvailable(f"{command[0]} cannot be run: {error.strerror}") from None
     if done.returncode != 0:
         words = done.stderr.decode(errors="replace").strip()
         raise NotAvailable(words or f"{command[0]} ended with status {done.returncode}")

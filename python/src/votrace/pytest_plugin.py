@@ -342,8 +342,8 @@ class Plugin:
         # Somebody else's recording: it goes on, so that a snapshot has to do.
         with self.own as name:
             try:
-                trace = _tools.own_trace()
-                _rerun.store_tests(self.store, Path(name), [trace], os.environ, ["--force"])
+                trace, lists = _tools.own_trace(), _rerun.lists_in(Path(name))
+                _rerun.store_tests(self.store, lists, [trace], os.environ, ["--force"])
             except _tools.NotAvailable as error:
                 self.store_fault = str(error)
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
