@@ -20,6 +20,8 @@ from . import _region, _tools
 
 _STARTED = "VOTRACE_PYTEST"  # "PID:FOLDER": the pytest that started this one, and its folder
 _LIST = ".tests"
+#: To have tests measured, in words.
+HOW = "run `pytest --votrace ...`, or `votreport run --python --db runs.db -- python -m pytest ...`"
 # `python -m pytest` has the current folder in front of sys.path, `pytest` that of its script.
 _START = """
 import runpy, sys

@@ -8,26 +8,21 @@ Tests are measured where pytest runs under libvotrace.so: `pytest --votrace` sta
 does `votreport run --python --db runs.db -- python -m pytest`. Without either, tests run as ever.
 """
 
-import collections
 import functools
 import hashlib
 import inspect
 import os
 import unittest
 from pathlib import Path
-from typing import Any, Callable, Dict, Generator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Generator, List, Optional, Tuple
 
 import pytest
 
-from . import _base, _limits, _region, _rerun, _tools
+from . import _base, _limits, _region, _rerun, _summary, _tools
 from ._sites import Site, sites_of
 
-_HOW = (
-    "run `pytest --votrace ...`, or `votreport run --python --db runs.db -- python -m pytest ...`"
-)
 _KEY: "pytest.StashKey[_limits.Marked]" = pytest.StashKey()
 _RESULT: "pytest.StashKey[Result]" = pytest.StashKey()
-_LISTED = 10
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -80,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
         for option in ("votrace_db", "votrace_compare"):
             if getattr(config.option, option):
                 name = "--" + option.replace("_", "-")
-                raise pytest.UsageError(f"{name}: nothing is measured here: {_HOW}")
+                raise pytest.UsageError(f"{name}: nothing is measured here: {_rerun.HOW}")
     try:
         plugin = Plugin(config)
     except (ValueError, _tools.NotAvailable) as error:
@@ -352,76 +347,10 @@ class Plugin:
         if self.store_fault:
             line = f"votrace: nothing was stored: {self.store_fault}"
             terminalreporter.write_line(line, red=True)
-        for line in self._notes():
-            terminalreporter.write_line(f"votrace: {line}", yellow=True)
+        _summary.write_notes(terminalreporter, self.ran, self.active)
         if self.base and not self.config.option.collectonly:
-            self._write_comparison(terminalreporter, self.base)
-        measured = {test: row["numbers"] for test, row in self.ran.items() if row["numbers"]}
-        if not measured or not self.all:
-            return
-        terminalreporter.write_sep("-", "votrace: memory of tests")
-        terminalreporter.write_line(f"{'peak added':>12} {'kept':>12} {'allocations':>12}  test")
-        ordered = sorted(measured.items(), key=lambda row: (-row[1][0], row[0]))
-        for test, (peak, net, allocs) in ordered[:_LISTED]:
-            sizes = f"{_limits.bytes_text(peak):>12} {_limits.bytes_text(net):>12}"
-            terminalreporter.write_line(f"{sizes} {allocs:>12,}  {test}")
-        if len(ordered) > _LISTED:
-            terminalreporter.write_line(f"and {len(ordered) - _LISTED} more")
-
-    def _notes(self) -> Generator[str, None, None]:
-        """What was asked for and not done."""
-        unmeasured = {
-            test: row
-            for test, row in self.ran.items()
-            if row["passed"] and not row["failed"] and not row["numbers"]
-        }
-        limited = sum(row["has_limits"] for row in unmeasured.values())
-        if limited and not self.active:
-            yield f"limits of {_tests(limited)} were not checked: {_HOW}"
-        if unmeasured and self.active:
-            yield (
-                f"{_tests(len(unmeasured))} could not be measured, {limited} of them with limits: "
-                f"{_some(list(unmeasured))}"
-            )
-        cold = [test for test, row in self.ran.items() if row["warmup_left_out"]]
-        if cold:
-            yield (
-                f"{_tests(len(cold))} measured without a warm-up, which only functions have: "
-                f"{_some(cold)}"
-            )
-
-    def _write_comparison(self, terminalreporter: Any, base: _base.Base) -> None:
-        rows = {benchmark_name(test): row for test, row in self.ran.items() if row["numbers"]}
-        compared = sum(row["unlike"] == "" for row in rows.values())
-        grown = sum(row["grown"] for row in rows.values())
-        new = sum(row["unlike"] is None for row in rows.values())
-        missing = len(base.tests.keys() - rows.keys())
-        line = f"votrace: {_tests(compared)} compared with {base.name}, {grown} grown"
-        if new:
-            line += f"; not in it: {new}"
-        if missing:
-            line += f"; in it, but not measured now: {missing}"
-        terminalreporter.write_line(line, yellow=bool(new or missing), red=grown > 0)
-        more = {test: row["more_allocs"] for test, row in rows.items() if row["more_allocs"]}
-        if more and self.tolerance.allocs is None:
-            most = sorted(more, key=lambda test: (-more[test], test))
-            listed = _some([f"{test} (+{more[test]:,})" for test in most])
-            terminalreporter.write_line(
-                f"votrace: {_tests(len(more))} allocated more often than there, which is not "
-                f"judged without --votrace-tolerance-allocs: {listed}"
-            )
-        reasons = collections.Counter(row["unlike"] for row in rows.values() if row["unlike"])
-        for reason, count in sorted(reasons.items()):
-            terminalreporter.write_line(
-                f"votrace: {_tests(count)} not compared with {base.name}: {reason}", yellow=True
-            )
-
-
-def _tests(count: int) -> str:
-    return f"{count} test" + ("s" if count != 1 else "")
-
-
-def _some(tests: Sequence[str]) -> str:
-    """Three of them, and how many more."""
-    more = f" and {len(tests) - 3} more" if len(tests) > 3 else ""
-    return ", ".join(tests[:3]) + more
+            by_name = {benchmark_name(test): row for test, row in self.ran.items()}
+            judges_allocs = self.tolerance.allocs is not None
+            _summary.write_comparison(terminalreporter, by_name, self.base, judges_allocs)
+        if self.all:
+            _summary.write_table(terminalreporter, self.ran)
