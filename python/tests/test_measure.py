@@ -214,6 +214,24 @@ def test_a_trace_that_finds_no_room_is_told() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, most))
 
 
+@pytest.mark.parametrize("option", ["-E", "-I"])
+def test_a_python_that_ignores_its_environment_measures_every_object(option: str) -> None:
+    program = """
+import math, votrace
+for malloc in "malloc", "pymalloc":
+    print(votrace.Measurer(malloc=malloc)(math.factorial, 2000).blocks)
+"""
+    plain, ignores = (
+        subprocess.run(
+            [sys.executable, *options, "-c", program], stdout=subprocess.PIPE, check=True
+        ).stdout
+        for options in ([], [option])
+    )
+    assert ignores == plain
+    objects, large = map(int, plain.split())
+    assert objects > large
+
+
 def test_what_cannot_be_taken_along_is_refused() -> None:
     with pytest.raises(TypeError, match="top of a module"):
         votrace.measure(lambda: None)

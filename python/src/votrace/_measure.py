@@ -24,6 +24,7 @@ from ._tools import (
     PACKAGE,
     NotAvailable,
     addresses,
+    interpreter_again,
     is_own,
     measured_environment,
     not_recorded,
@@ -247,8 +248,7 @@ class Measurer:
     def _run(self, folder: Path, payload: bytes) -> int:
         (folder / "call").write_bytes(payload)
         # Not -m: the child finds this package where we have it, whatever its path says.
-        command = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore
-        command += [os.path.join(PACKAGE, "_child.py"), str(folder)]
+        command = [*interpreter_again(), os.path.join(PACKAGE, "_child.py"), str(folder)]
         environment = self._environment(folder)
         with addresses(fixed=self.addresses == "fixed"):
             child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)

@@ -80,7 +80,7 @@ def settings(environment: Mapping[str, str]) -> Dict[str, str]:
 
 def _command(arguments: Sequence[Any]) -> List[str]:
     """How to start pytest as this one was started."""
-    command = [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore
+    command = _tools.interpreter_again()
     script = Path(sys.argv[0])
     if (script.parent.name, script.name) == ("pytest", "__main__.py"):
         command += ["-m", "pytest"]

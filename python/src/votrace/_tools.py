@@ -171,10 +171,24 @@ def plain_environment(environment: Optional[Mapping[str, str]] = None) -> Dict[s
     return plain
 
 
+def interpreter_again() -> List[str]:
+    """This Python with the options that it was started with, as a command to go on with: but without
+    -E, and what of -I is -E, with which it would leave out PYTHONMALLOC. measured_environment() then
+    has none of the variables that it left out."""
+    options = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    kept = [option for option in options if option not in ("-E", "-I")]
+    if sys.flags.isolated:
+        kept += ["-s", "-P"] if sys.version_info >= (3, 11) else ["-s"]
+    return [sys.executable, *kept]
+
+
 def measured_environment(folder: Path, depth: int = 256, stacks: str = "region") -> Dict[str, str]:
     """Ours, with the library preloaded. Traces go to @folder, a name for each process."""
     library = find_library()
     environment = plain_environment()
+    if sys.flags.ignore_environment:  # see interpreter_again()
+        for name in [name for name in environment if name.startswith("PYTHON")]:
+            del environment[name]
     if " " in str(library) or ":" in str(library):
         # The loader splits LD_PRELOAD there.
         link = folder / "libvotrace.so"
