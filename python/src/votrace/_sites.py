@@ -17,6 +17,7 @@ class Frame(NamedTuple):
 
     @property
     def is_python(self) -> bool:
+        """Is it a function of Python's? Else it is a frame of the machine's stack."""
         return self.module == _PYTHON
 
     def __str__(self) -> str:
@@ -46,6 +47,7 @@ class Site(NamedTuple):
 
     @property
     def place(self) -> str:
+        """Function, file and line in words: "parse (table.py:174)"."""
         if not self.stack:
             return "[no stack]"
         return str(Frame(self.function, self.file, self.line, self.stack[0].module))
