@@ -12,7 +12,6 @@ import os
 import pickle
 import signal
 import subprocess
-import sys
 from multiprocessing import spawn
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Tuple
@@ -234,7 +233,8 @@ class Measurer:
             if not answer["active"]:
                 raise not_recorded()
             if not trace.is_file():
-                raise NotAvailable(f"no trace could be written to {folder.parent}: is there no room?")
+                where = folder.parent
+                raise NotAvailable(f"no trace could be written to {where}: is there no room?")
             shown = show_region(trace, _child.REGION, folder / "store.db")
             return _measurement(shown, answer["addresses_fixed"])
 

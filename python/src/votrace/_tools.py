@@ -172,9 +172,9 @@ def plain_environment(environment: Optional[Mapping[str, str]] = None) -> Dict[s
 
 
 def interpreter_again() -> List[str]:
-    """This Python with the options that it was started with, as a command to go on with: but without
-    -E, and what of -I is -E, with which it would leave out PYTHONMALLOC. measured_environment() then
-    has none of the variables that it left out."""
+    """This Python with the options that it was started with, as a command to go on with: but
+    without -E, and what of -I is -E, with which it would leave out PYTHONMALLOC; of the variables
+    that it left out, measured_environment() has none then."""
     options = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     kept = [option for option in options if option not in ("-E", "-I")]
     if sys.flags.isolated:
