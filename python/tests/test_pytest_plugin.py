@@ -556,6 +556,57 @@ def test_a_store_that_cannot_be_is_refused_before_the_tests(
     assert not Path("ran").exists()
 
 
+def test_the_mark_of_a_set_of_parameters_has_the_last_word(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_it="""
+        import os
+        import pytest
+
+        more = pytest.mark.votrace(peak="1 MiB")
+
+        @pytest.mark.votrace(peak="1 KiB")
+        @pytest.mark.parametrize("size", [5000, pytest.param(6000, marks=more)])
+        def test_it(size, tmp_path):
+            os.chdir(tmp_path)
+            tmp_path.rmdir()  # no folder to name files from
+            bytearray(size)
+        """
+    )
+    result = run(pytester, "--votrace")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["most of its peak:", "*test_it (/*/test_it.py:11)"])
+
+
+def test_a_test_may_replace_what_measuring_takes(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_it="""
+        import json, subprocess
+        import pytest
+
+        def replace(monkeypatch):
+            monkeypatch.setattr("builtins.open", None)
+            monkeypatch.setattr(subprocess, "run", None)
+
+        def test_replaced(monkeypatch):
+            replace(monkeypatch)
+
+        @pytest.mark.votrace(peak=10)
+        def test_over(monkeypatch):
+            replace(monkeypatch)
+            bytearray(1000)
+
+        def test_after():
+            pass
+        """
+    )
+    result = run(pytester, "--votrace", "--votrace-db", "runs.db")
+    result.assert_outcomes(passed=2, failed=1, warnings=1)
+    result.stdout.fnmatch_lines(
+        ["votrace: it needed * more than its limit of 10 B", "*votrace: no places: TypeError: *"]
+    )
+    assert len(stored(Path("runs.db"))) == 3
+
+
 def test_what_cannot_be_stored_in_the_end_is_kept(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -152,6 +152,14 @@ def _own_sites(region: _region.region) -> List[Site]:
         return [site for site in sites if not _tools.is_own(site.file)]
 
 
+def _marks(item: pytest.Item) -> List[Any]:
+    """Those of @item, the closest last: a set of parameters is closer than its function, which pytest
+    has the other way around."""
+    of_parameters = getattr(getattr(item, "callspec", None), "marks", ())
+    marks = list(item.iter_markers("votrace"))[::-1]
+    return sorted(marks, key=lambda mark: mark in of_parameters)
+
+
 def _is_unittest(item: pytest.Item) -> bool:
     cls = getattr(item, "cls", None)
     return isinstance(cls, type) and issubclass(cls, unittest.TestCase)
@@ -189,7 +197,7 @@ class Plugin:
 
     def pytest_collection_modifyitems(self, items: List[pytest.Item]) -> None:
         for item in items:
-            marks = list(item.iter_markers("votrace"))[::-1]
+            marks = _marks(item)
             if not marks and not self.all:
                 continue
             try:
@@ -302,11 +310,13 @@ class Plugin:
         pytest.fail(words, pytrace=False)
 
     def _sites(self, find: Callable[[], List[Site]]) -> List[Site]:
-        """What @find finds; none, with a warning, when that cannot be read."""
+        """What @find finds; none, with a warning, when that cannot be read. A test may have put
+        anything in place of what that takes, open() say, and has to have its own verdict."""
         try:
             return find()
-        except _tools.NotAvailable as error:
-            self.config.issue_config_time_warning(pytest.PytestWarning(f"votrace: {error}"), 2)
+        except Exception as error:
+            words = f"votrace: no places: {type(error).__name__}: {error}"
+            self.config.issue_config_time_warning(pytest.PytestWarning(words), 2)
             return []
 
     @pytest.hookimpl(hookwrapper=True)
@@ -315,16 +325,22 @@ class Plugin:
     ) -> Generator[None, Any, None]:
         outcome = yield
         result = item.stash.get(_RESULT, None)
-        if result is None or call.when != "call":
+        if result is None:
+            return
+        if call.when == "teardown":  # not before: a fixture may have put another open() in place
+            self._list(item, result)
+        if call.when != "call":
             return
         report = outcome.get_result()
         if not report.passed and not result.over:
             result.numbers = None  # it did not come to its end: no number to compare with
             result.failed = result.failed or report.failed
+        report.votrace = result.data()
+
+    def _list(self, item: pytest.Item, result: Result) -> None:
         if result.numbers is not None and self.folder is not None:
             test = benchmark_name(item.nodeid)
             _rerun.append_to_list(self.folder, region_name(item.nodeid), test)
-        report.votrace = result.data()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         result = getattr(report, "votrace", None)
