@@ -73,6 +73,9 @@ def peakheap_said():
 def peakheap_fails():
     raise ValueError("really wrong")
 
+def peakheap_quits():
+    sys.exit(0)
+
 def peakheap_dies():
     os.kill(os.getpid(), 11)
 
@@ -249,6 +252,12 @@ def test_an_exception_is_shown_as_the_benchmark_raised_it(suite: Path) -> None:
     assert lines[0] == "Traceback (most recent call last):"
     assert re.fullmatch(r'  File ".*/things.py", line \d+, in peakheap_fails', lines[1])
     assert lines[-1] == "ValueError: really wrong" and len(lines) <= 5
+
+
+def test_a_benchmark_that_ends_the_program_is_a_failure(suite: Path) -> None:
+    done = run(suite, "things.peakheap_quits")
+    assert done.status == 1 and done.result is None
+    assert "in peakheap_quits" in done.output and done.output.endswith("SystemExit: 0\n")
 
 
 def test_a_signal_is_named(suite: Path) -> None:

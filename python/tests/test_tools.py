@@ -30,6 +30,21 @@ def test_a_library_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) ->
         _tools.find_library()
 
 
+def test_what_is_no_libvotrace_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    votreport = _tools.find_votreport()
+    other = str(Path(sys.executable).resolve())
+    monkeypatch.setenv("VOTRACE_LIBRARY", other)
+    monkeypatch.setenv("VOTRACE_VOTREPORT", str(votreport))
+    with pytest.raises(votrace.NotAvailable, match=f"{other} records nothing in "):
+        votrace.measure(len, ())
+
+
+def test_what_is_no_votreport_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VOTRACE_VOTREPORT", "/bin/true")
+    with pytest.raises(votrace.NotAvailable, match="true show answers with no JSON: is it a votreport"):
+        votrace.measure(len, ())
+
+
 def test_a_measured_process_finds_the_library_that_it_runs_under(
     measured: Callable[[str], Any],
 ) -> None:

@@ -29,8 +29,8 @@ class Earlier(NamedTuple):
 
 
 def _rows(store: Path) -> List[Dict[str, Any]]:
-    rows: List[Dict[str, Any]] = json.loads(
-        _tools.votreport(["sql", "--json", str(store), _QUESTION]) or "[]"
+    rows: List[Dict[str, Any]] = _tools.votreport_json(
+        ["sql", "--json", str(store), _QUESTION], if_nothing="[]"
     )
     return rows
 
@@ -41,9 +41,7 @@ def _own_traits() -> Dict[str, Any]:
         store = Path(folder, "own.db")
         _tools.votreport(["import", "--db", str(store), "--force", str(_tools.own_trace())])
         question = 'SELECT machine AS "architecture", libc AS "C library", allocator FROM run'
-        rows: List[Dict[str, Any]] = json.loads(
-            _tools.votreport(["sql", "--json", str(store), question])
-        )
+        rows: List[Dict[str, Any]] = _tools.votreport_json(["sql", "--json", str(store), question])
         return rows[0]
 
 
@@ -97,7 +95,7 @@ class Base:
         """Of the earlier run of @test; none where the store has dropped them. NotAvailable."""
         earlier = self.tests[test]
         command = ["show", str(self.store), "--run", str(earlier.run), "--region", earlier.region]
-        shown = json.loads(_tools.votreport([*command, "--json"]))
+        shown = _tools.votreport_json([*command, "--json"])
         return sites_of(shown, shown["regions"][-1])
 
 

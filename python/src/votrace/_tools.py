@@ -53,8 +53,8 @@ def not_recorded() -> NotAvailable:
     if is_static(sys.executable):
         return StaticPython(f"{sys.executable} is statically linked: nothing can be preloaded")
     return NotAvailable(
-        f"libvotrace.so records nothing in {sys.executable}: it has to be dynamically linked, "
-        "without privileges of its own, and for the same machine"
+        f"{find_library()} records nothing in {sys.executable}: that has to be dynamically linked, "
+        "without privileges of its own, and the library to be libvotrace.so for the same machine"
     )
 
 
@@ -267,6 +267,17 @@ def votreport(arguments: Sequence[str], notes: Optional[List[str]] = None) -> st
     return done.stdout.decode(errors="surrogateescape")
 
 
+def votreport_json(arguments: Sequence[str], if_nothing: str = "") -> Any:
+    """What votreport prints, as JSON; @if_nothing for what prints none. NotAvailable."""
+    said = votreport(arguments)
+    try:
+        return json.loads(said or if_nothing)
+    except ValueError:
+        raise NotAvailable(
+            f"{find_votreport()} {arguments[0]} answers with no JSON: is it a votreport?"
+        ) from None
+
+
 def own_trace() -> Path:
     """The trace that this process is being recorded into: it is mapped here, shared."""
     for permissions, path in _mapped_files():
@@ -284,7 +295,6 @@ def show_region(trace: Path, region: str, store: Path) -> Dict[str, Any]:
     """Import @trace, of a process that may still run, into @store, and give what
     `votreport show --json` says of one region."""
     votreport(["import", "--db", str(store), "--force", "--name", "votrace", str(trace)])
-    shown: Dict[str, Any] = json.loads(
-        votreport(["show", str(store), "--name", "votrace", "--region", region, "--json"])
-    )
+    command = ["show", str(store), "--name", "votrace", "--region", region, "--json"]
+    shown: Dict[str, Any] = votreport_json(command)
     return shown

@@ -88,7 +88,7 @@ def measure_benchmark(root: str, name: str, settings: Dict[str, Any]) -> votrace
         raise NotHere(str(error) or "it says so") from None
     except (votrace.NotAvailable, votrace.ChildDied) as error:
         raise SystemExit(f"asv_bench_votrace: {error}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a benchmark may end the program, too
         if isinstance(error.__cause__, votrace.Traceback):
             raise SystemExit(error.__cause__.args[0].rstrip()) from None
         raise
