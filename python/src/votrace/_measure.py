@@ -125,20 +125,19 @@ def _pickled(ready: Callable[[], Call], what: Any, main_program: bool) -> bytes:
 
 
 def _preparation(main_program: bool) -> Dict[str, Any]:
-    """What makes the child like this process: folder, paths, arguments, and the main program."""
+    """What makes the child like this process: folder, paths, arguments, and the main program, as
+    far as that has a file: a session that is typed has none, a notebook neither."""
     preparation = spawn.get_preparation_data("votrace")
     preparation.pop("authkey", None)  # of multiprocessing's own connections: a secret, not needed
     if not main_program:
         preparation.pop("init_main_from_name", None)
+    if not main_program or not os.path.isfile(preparation.get("init_main_from_path", "")):
         preparation.pop("init_main_from_path", None)
     return preparation
 
 
-def _main_can_be_run_again() -> bool:
-    """Has the main program a file? A session that is typed has none, a notebook neither."""
-    preparation = spawn.get_preparation_data("votrace")
-    path = preparation.get("init_main_from_path")
-    return "init_main_from_name" in preparation or (path is not None and os.path.isfile(path))
+def _has_main_program(preparation: Mapping[str, Any]) -> bool:
+    return "init_main_from_name" in preparation or "init_main_from_path" in preparation
 
 
 def _raise_death(status: int) -> NoReturn:
@@ -204,8 +203,9 @@ class Measurer:
     def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Measurement:
         _child.refuse_in_child()
         ready = _child.Prepared(Call(function, args, kwargs), self.setup, self.teardown)
-        again = _main_can_be_run_again()
-        return self._measured(_pickled(ready, function, again), _preparation(again))
+        preparation = _preparation(True)
+        pickled = _pickled(ready, function, _has_main_program(preparation))
+        return self._measured(pickled, preparation)
 
     def measure_ready(self, ready: Callable[[], Call]) -> Measurement:
         """Measure a call that is put together in the child: @ready is taken there by pickle, and

@@ -96,14 +96,14 @@ def _prefixes() -> List[Path]:
 
 
 def _mapped_files() -> Iterator[Tuple[str, Path]]:
-    """What this process has mapped, with its permissions, as far as it is still there."""
+    """What this process has mapped, with its permissions; some of it may be gone."""
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
             rows = [line.rstrip("\n").split(None, 5) for line in maps]
     except OSError:
         return
     for row in rows:
-        if len(row) == 6 and row[5].startswith("/") and os.path.isfile(row[5]):
+        if len(row) == 6 and row[5].startswith("/"):
             yield row[1], Path(row[5])
 
 
@@ -124,7 +124,7 @@ def find_library() -> Path:
     if named is not None:
         return named
     for _, path in _mapped_files():
-        if path.name == "libvotrace.so":
+        if path.name == "libvotrace.so" and path.is_file():
             return path
     for prefix in _prefixes():
         for folder in [prefix / "lib" / "votrace", *prefix.glob("lib/*-linux-*/votrace")]:
@@ -281,7 +281,7 @@ def votreport_json(arguments: Sequence[str], if_nothing: str = "") -> Any:
 def own_trace() -> Path:
     """The trace that this process is being recorded into: it is mapped here, shared."""
     for permissions, path in _mapped_files():
-        if permissions.startswith("rw-s"):
+        if permissions.startswith("rw-s") and path.is_file():
             try:
                 with open(path, "rb") as file:
                     if file.read(8) == _MAGIC:
