@@ -9,7 +9,6 @@ take turns with the same process alone. Needs a machine that does nothing else; 
 of astropy_votable.py. docs/astropy.md shows the result (--write).
 """
 
-import argparse
 import os
 import statistics
 import time
@@ -97,13 +96,7 @@ def comparison(results):
 
 
 def read_options():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--work", required=True, metavar="FOLDER", help="is made where there is none"
-    )
-    parser.add_argument("--library", metavar="FILE", help="libvotrace.so")
+    parser = surroundings.new_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="(%(default)s)")
     parser.add_argument("--rows", type=int, default=1_000, help="(%(default)s)")
     parser.add_argument("--write", metavar="FILE.md", help="put the table into this document")

@@ -192,13 +192,7 @@ def positive(text):
 
 
 def read_options():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--work", required=True, metavar="FOLDER", help="is made where there is none"
-    )
-    parser.add_argument("--library", metavar="FILE", help="libvotrace.so")
+    parser = surroundings.new_parser(__doc__)
     parser.add_argument("--part", choices=PARTS, action="append", help="all, unless named")
     parser.add_argument("--repeats", type=positive, default=10, help="of the formats (%(default)s)")
     parser.add_argument("--few", type=positive, default=5, help="of the other parts (%(default)s)")

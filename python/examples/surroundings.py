@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the examples run in: an environment with astropy and votrace, files to parse, children."""
 
+import argparse
 import hashlib
 import json
 import os
@@ -21,6 +22,18 @@ REQUIREMENTS = ("astropy==8.0.2", "memray==1.20.0")
 def fail(message):
     print(f"{os.path.basename(sys.argv[0])}: {message}", file=sys.stderr)
     sys.exit(2)
+
+
+def new_parser(description):
+    """For a script's options, with those that all of them have."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--work", required=True, metavar="FOLDER", help="is made where there is none"
+    )
+    parser.add_argument("--library", metavar="FILE", help="libvotrace.so")
+    return parser
 
 
 def find_library(named):
