@@ -135,19 +135,51 @@ static int parse_depth(struct options *options, const char *text) {
     return command_count(&cmd_run, "--depth", text, DEPTH_MAX, &depth);
 }
 
+enum {
+    REPEAT = STORING_OWN,
+    STACKS,
+    DEPTH,
+    KEEP,
+    CHILDREN,
+    USABLE,
+    PYTHON,
+    REGION,
+    SIGNAL,
+    ADDRESSES,
+};
+
+/* -1 when the command goes on, else the exit status. */
+static int take(int option, char **arguments, struct options *options) {
+    switch (option) {
+    case REPEAT:
+        return command_count(&cmd_run, "--repeat", optarg, REPEATS_MAX, &options->repeats);
+    case STACKS:
+        return parse_stacks(options, optarg);
+    case DEPTH:
+        return parse_depth(options, optarg);
+    case KEEP:
+        options->keep_trace = true;
+        return -1;
+    case CHILDREN:
+        return parse_children(options, optarg);
+    case USABLE:
+        options->launch.usable = "yes";
+        return -1;
+    case PYTHON:
+        options->python = true;
+        return -1;
+    case ADDRESSES:
+        return parse_addresses(options, optarg);
+    case REGION:
+        return parse_region(options, optarg);
+    case SIGNAL:
+        return parse_signal(options, optarg);
+    default:
+        return storing_option(&cmd_run, option, arguments, &options->storing);
+    }
+}
+
 static int parse(int count, char **arguments, struct options *options) {
-    enum {
-        REPEAT = STORING_OWN,
-        STACKS,
-        DEPTH,
-        KEEP,
-        CHILDREN,
-        USABLE,
-        PYTHON,
-        REGION,
-        SIGNAL,
-        ADDRESSES,
-    };
     static const struct option table[] = {
         STORING_OPTIONS,
         {"repeat", required_argument, NULL, REPEAT},
@@ -165,43 +197,8 @@ static int parse(int count, char **arguments, struct options *options) {
     int status = -1;
     int option;
     /* "+": the program's own options are none of ours, even without "--". */
-    while (status < 0 && (option = getopt_long(count, arguments, "+:h", table, NULL)) != -1) {
-        switch (option) {
-        case REPEAT:
-            status =
-                command_count(&cmd_run, "--repeat", optarg, REPEATS_MAX, &options->repeats);
-            break;
-        case STACKS:
-            status = parse_stacks(options, optarg);
-            break;
-        case DEPTH:
-            status = parse_depth(options, optarg);
-            break;
-        case KEEP:
-            options->keep_trace = true;
-            break;
-        case CHILDREN:
-            status = parse_children(options, optarg);
-            break;
-        case USABLE:
-            options->launch.usable = "yes";
-            break;
-        case PYTHON:
-            options->python = true;
-            break;
-        case ADDRESSES:
-            status = parse_addresses(options, optarg);
-            break;
-        case REGION:
-            status = parse_region(options, optarg);
-            break;
-        case SIGNAL:
-            status = parse_signal(options, optarg);
-            break;
-        default:
-            status = storing_option(&cmd_run, option, arguments, &options->storing);
-        }
-    }
+    while (status < 0 && (option = getopt_long(count, arguments, "+:h", table, NULL)) != -1)
+        status = take(option, arguments, options);
     if (status < 0)
         status = storing_check(&cmd_run, &options->storing);
     if (status >= 0)
